@@ -1,1 +1,8 @@
+//! The `.tl` language: source text → tokens → syntax tree → checked, generic program.
+//!
+//! Pure: no IO (imports and data types come through a loader), no MLIR, no devices.
 
+pub mod ast;
+pub mod diag;
+pub mod source;
+pub mod span;
