@@ -1,1 +1,5 @@
+//! Checked `.tl` program → IR → transforms → e-graph optimiser → StableHLO.
+//!
+//! Pure: no IO. Everything but the lowering builds without MLIR.
 
+pub mod ir;

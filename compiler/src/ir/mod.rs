@@ -1,0 +1,17 @@
+//! The intermediate representation: the centre of the compiler. `docs/ir.md` is its reference.
+//!
+//! A [`Func`] is a closed function in A-normal SSA: a [`Region`] of instructions over an arena of values, each with
+//! an element type and a static shape. Loops and branches hold nested regions, which may use the values around them.
+
+pub mod builder;
+pub mod func;
+pub mod literal;
+pub mod op;
+pub mod shape;
+pub mod types;
+
+pub use builder::Builder;
+pub use func::{Func, Inst, Region, Value};
+pub use literal::Literal;
+pub use op::{BinaryOp, CompareOp, Op, ReduceOp, UnaryOp};
+pub use types::{Elem, Type};
