@@ -6,3 +6,4 @@ pub mod ast;
 pub mod diag;
 pub mod source;
 pub mod span;
+pub mod typed;

@@ -1,6 +1,7 @@
 //! The texts of a program.
 
 use crate::span::{FileId, Span};
+use crate::typed::Ty;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
@@ -45,4 +46,22 @@ impl Sources {
         let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
         (line, column)
     }
+}
+
+/// What the checker asks of the outside; the command answers from disk, tests from tables.
+pub trait Loader {
+    /// The text of an imported file, named relative to the file that imports it: a name to show and the text.
+    fn import(&self, from: &str, path: &str) -> Result<(String, String), String>;
+    /// The type of `dataset("name")`, a record of tensors, from the headers of its files.
+    fn dataset(&self, name: &str) -> Result<Ty, LoadError>;
+    /// The type of `load("path")`: a tensor, or a record of tensors.
+    fn load(&self, path: &str) -> Result<Ty, LoadError>;
+}
+
+/// Why data cannot be described: a code of the data catalogue (`E07xx`), a message, and a help line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    pub code: &'static str,
+    pub message: String,
+    pub help: Option<String>,
 }

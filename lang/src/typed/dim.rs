@@ -1,0 +1,203 @@
+//! Dimensions: integer polynomials over dimension parameters, in a normal form, so that `2*N` equals `N+N`.
+
+use crate::ast::Name;
+use std::collections::BTreeMap;
+
+/// A generic parameter of the function being checked: index into its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GenericId(pub u32);
+
+/// What cannot be taken apart further.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Atom {
+    /// A rigid dimension parameter.
+    Param(GenericId),
+    /// An inference variable of the checker; none is left in a checked program.
+    Var(u32),
+    /// An exact division that the polynomials alone cannot carry out, `N / 2`.
+    Quot(Box<Dim>, Box<Dim>),
+}
+
+/// A sum of integer multiples of products of atoms. Equality is that of the normal form; the name is only for
+/// messages (`HID=256`).
+#[derive(Clone, Debug)]
+pub struct Dim {
+    /// Each product of atoms (ascending, with repeats; the empty one for the constant) and its coefficient, never 0.
+    terms: BTreeMap<Vec<Atom>, i64>,
+    /// The constant or expression it was written as, where that says more than the number.
+    pub origin: Option<Name>,
+}
+
+impl Dim {
+    pub fn int(value: i64) -> Dim {
+        let terms = if value == 0 {
+            BTreeMap::new()
+        } else {
+            BTreeMap::from([(Vec::new(), value)])
+        };
+        Dim {
+            terms,
+            origin: None,
+        }
+    }
+
+    pub fn atom(atom: Atom) -> Dim {
+        Dim {
+            terms: BTreeMap::from([(vec![atom], 1)]),
+            origin: None,
+        }
+    }
+
+    pub fn param(id: GenericId) -> Dim {
+        Dim::atom(Atom::Param(id))
+    }
+
+    pub fn named(mut self, origin: impl Into<Name>) -> Dim {
+        self.origin = Some(origin.into());
+        self
+    }
+
+    pub fn terms(&self) -> impl Iterator<Item = (&[Atom], i64)> {
+        self.terms.iter().map(|(m, &c)| (m.as_slice(), c))
+    }
+
+    /// The value, if no atom is left.
+    pub fn as_int(&self) -> Option<i64> {
+        match self.terms.len() {
+            0 => Some(0),
+            1 => self.terms.get([].as_slice()).copied(),
+            _ => None,
+        }
+    }
+
+    /// `None` on overflow, here and below.
+    pub fn add(&self, other: &Dim) -> Option<Dim> {
+        let mut terms = self.terms.clone();
+        for (m, &c) in &other.terms {
+            let sum = terms.get(m).copied().unwrap_or(0).checked_add(c)?;
+            set(&mut terms, m.clone(), sum);
+        }
+        Some(Dim {
+            terms,
+            origin: None,
+        })
+    }
+
+    pub fn neg(&self) -> Option<Dim> {
+        self.mul(&Dim::int(-1))
+    }
+
+    pub fn sub(&self, other: &Dim) -> Option<Dim> {
+        self.add(&other.neg()?)
+    }
+
+    pub fn mul(&self, other: &Dim) -> Option<Dim> {
+        let mut terms = BTreeMap::new();
+        for (m, &c) in &self.terms {
+            for (n, &d) in &other.terms {
+                let mut product = m.clone();
+                product.extend(n.iter().cloned());
+                product.sort();
+                let sum = terms
+                    .get(&product)
+                    .copied()
+                    .unwrap_or(0i64)
+                    .checked_add(c.checked_mul(d)?)?;
+                set(&mut terms, product, sum);
+            }
+        }
+        Some(Dim {
+            terms,
+            origin: None,
+        })
+    }
+
+    /// Exact division: by a constant that divides every coefficient, by itself, or of one product by another that it
+    /// holds; otherwise, when atoms are in play, an opaque quotient. `None` where constants do not divide, or by 0.
+    pub fn div(&self, other: &Dim) -> Option<Dim> {
+        if let Some(d) = self.div_polynomial(other) {
+            return Some(d);
+        }
+        match (self.as_int(), other.as_int()) {
+            (_, Some(0)) | (Some(_), Some(_)) => None,
+            _ => Some(Dim::atom(Atom::Quot(
+                Box::new(self.clone()),
+                Box::new(other.clone()),
+            ))),
+        }
+    }
+
+    fn div_polynomial(&self, other: &Dim) -> Option<Dim> {
+        if other.terms.len() != 1 {
+            return (self == other && !other.terms.is_empty()).then(|| Dim::int(1));
+        }
+        let (divisor, &by) = other.terms.iter().next()?;
+        let mut terms = BTreeMap::new();
+        for (m, &c) in &self.terms {
+            if c % by != 0 {
+                return None;
+            }
+            let mut rest = m.clone();
+            for atom in divisor {
+                let at = rest.iter().position(|a| a == atom)?;
+                rest.remove(at);
+            }
+            set(&mut terms, rest, c / by);
+        }
+        Some(Dim {
+            terms,
+            origin: None,
+        })
+    }
+
+    /// The dimension with every atom replaced; `None` on overflow or where a quotient does not divide.
+    pub fn substitute(&self, f: &impl Fn(&Atom) -> Option<Dim>) -> Option<Dim> {
+        let mut sum = Dim::int(0);
+        for (m, &c) in &self.terms {
+            let mut product = Dim::int(c);
+            for atom in m {
+                let value = match f(atom) {
+                    Some(d) => d,
+                    None => match atom {
+                        Atom::Quot(a, b) => a.substitute(f)?.div(&b.substitute(f)?)?,
+                        other => Dim::atom(other.clone()),
+                    },
+                };
+                product = product.mul(&value)?;
+            }
+            sum = sum.add(&product)?;
+        }
+        sum.origin = self.origin.clone();
+        Some(sum)
+    }
+}
+
+fn set(terms: &mut BTreeMap<Vec<Atom>, i64>, m: Vec<Atom>, c: i64) {
+    if c == 0 {
+        terms.remove(&m);
+    } else {
+        terms.insert(m, c);
+    }
+}
+
+impl PartialEq for Dim {
+    fn eq(&self, other: &Dim) -> bool {
+        self.terms == other.terms
+    }
+}
+impl Eq for Dim {}
+impl std::hash::Hash for Dim {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.terms.hash(state);
+    }
+}
+impl PartialOrd for Dim {
+    fn partial_cmp(&self, other: &Dim) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Dim {
+    fn cmp(&self, other: &Dim) -> std::cmp::Ordering {
+        self.terms.cmp(&other.terms)
+    }
+}

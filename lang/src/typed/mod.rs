@@ -1,0 +1,11 @@
+//! The checked program: names resolved, types known, still generic. What the compiler specialises.
+
+pub mod builtin;
+pub mod dim;
+pub mod expr;
+pub mod ty;
+
+pub use builtin::{Attr, Builtin, IndexItem, Static};
+pub use dim::{Atom, Dim, GenericId};
+pub use expr::*;
+pub use ty::{Elem, ElemTy, GenericArg, Shape, ShapeItem, Ty};

@@ -1,0 +1,156 @@
+//! Types of the language.
+
+use super::dim::{Dim, GenericId};
+use crate::ast::Name;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Elem {
+    F32,
+    BF16,
+    F16,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    Bool,
+    /// A PRNG key.
+    Key,
+}
+
+impl Elem {
+    pub const ALL: [Elem; 14] = [
+        Elem::F32,
+        Elem::BF16,
+        Elem::F16,
+        Elem::F64,
+        Elem::I8,
+        Elem::I16,
+        Elem::I32,
+        Elem::I64,
+        Elem::U8,
+        Elem::U16,
+        Elem::U32,
+        Elem::U64,
+        Elem::Bool,
+        Elem::Key,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Elem::F32 => "f32",
+            Elem::BF16 => "bf16",
+            Elem::F16 => "f16",
+            Elem::F64 => "f64",
+            Elem::I8 => "i8",
+            Elem::I16 => "i16",
+            Elem::I32 => "i32",
+            Elem::I64 => "i64",
+            Elem::U8 => "u8",
+            Elem::U16 => "u16",
+            Elem::U32 => "u32",
+            Elem::U64 => "u64",
+            Elem::Bool => "bool",
+            Elem::Key => "key",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Elem> {
+        Elem::ALL.into_iter().find(|e| e.name() == name)
+    }
+
+    pub fn is_float(self) -> bool {
+        matches!(self, Elem::F32 | Elem::BF16 | Elem::F16 | Elem::F64)
+    }
+
+    pub fn is_int(self) -> bool {
+        matches!(
+            self,
+            Elem::I8
+                | Elem::I16
+                | Elem::I32
+                | Elem::I64
+                | Elem::U8
+                | Elem::U16
+                | Elem::U32
+                | Elem::U64
+        )
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ElemTy {
+    Known(Elem),
+    /// A rigid element parameter, `D: float`.
+    Param(GenericId),
+    /// The element type of a leaf of the rigid tree parameter, inside a function mapped over it.
+    LeafOf(GenericId),
+    /// An inference variable of the checker (a literal's element, a parameter to infer); none is left after checking.
+    Var(u32),
+}
+
+/// One entry of a shape.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ShapeItem {
+    Dim(Dim),
+    /// A rigid `..S`.
+    Spread(GenericId),
+    /// All dimensions of a leaf of the rigid tree parameter.
+    LeafOf(GenericId),
+    /// An inference variable for any number of dimensions; none is left after checking.
+    Var(u32),
+}
+
+pub type Shape = Vec<ShapeItem>;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Ty {
+    /// `f32[B, 784]`; rank 0 with an empty shape.
+    Tensor(ElemTy, Shape),
+    /// `()` is the empty tuple.
+    Tuple(Vec<Ty>),
+    /// Fields in the order of their declaration; two records are equal when names, order and types are.
+    Record(Vec<(Name, Ty)>),
+    /// A rigid `T: tree`, each leaf replaced by `leaf` (over [`ElemTy::LeafOf`] and [`ShapeItem::LeafOf`]) if given.
+    Tree {
+        param: GenericId,
+        leaf: Option<Box<Ty>>,
+    },
+    /// A function, resolved at compile time.
+    Fn(Vec<Ty>, Box<Ty>),
+    /// An inference variable of the checker; none is left after checking.
+    Var(u32),
+    /// Already reported; fits everything.
+    Error,
+}
+
+impl Ty {
+    pub fn scalar(elem: Elem) -> Ty {
+        Ty::Tensor(ElemTy::Known(elem), Vec::new())
+    }
+
+    /// A tensor of known sizes.
+    pub fn tensor(elem: Elem, sizes: &[i64]) -> Ty {
+        Ty::Tensor(
+            ElemTy::Known(elem),
+            sizes.iter().map(|&s| ShapeItem::Dim(Dim::int(s))).collect(),
+        )
+    }
+
+    pub fn unit() -> Ty {
+        Ty::Tuple(Vec::new())
+    }
+}
+
+/// What a generic parameter stands for at a use.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum GenericArg {
+    Dim(Dim),
+    Spread(Shape),
+    Tree(Ty),
+    Elem(ElemTy),
+}
