@@ -1,0 +1,55 @@
+//! What can still be wrong once sizes are known, and how it is said.
+
+use tpuc_lang::diag::{Code, Diagnostic};
+use tpuc_lang::span::Span;
+
+pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+
+/// A problem that only concrete sizes show.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BuildError {
+    NegativeSize { size: i64 },
+    /// A division of dimensions that leaves a remainder, or a size beyond 64 bits.
+    Inexact,
+    IndexOutOfRange { index: i64, axis: usize, size: usize },
+    /// The tensor would have more bytes than an address has.
+    TooLarge { what: String },
+    /// Sizes that a builtin cannot work with, said by the builtin.
+    Sizes { message: String, help: Option<String> },
+}
+
+impl BuildError {
+    /// The diagnostic for it at a place.
+    pub fn at(self, span: Span) -> Box<Diagnostic> {
+        Box::new(match self {
+            BuildError::NegativeSize { size } => Diagnostic::error(
+                Code("E0330"),
+                format!("a dimension would be {size}"),
+                span,
+                "sizes cannot be negative",
+            ),
+            BuildError::Inexact => Diagnostic::error(
+                Code("E0331"),
+                "a dimension is not a whole number here",
+                span,
+                "this division leaves a remainder, or the size does not fit 64 bits",
+            ),
+            BuildError::IndexOutOfRange { index, axis, size } => Diagnostic::error(
+                Code("E0332"),
+                format!("index {index} is out of range"),
+                span,
+                format!("axis {axis} has {size} elements"),
+            ),
+            BuildError::TooLarge { what } => {
+                Diagnostic::error(Code("E0333"), "a tensor is too large to address", span, what)
+            }
+            BuildError::Sizes { message, help } => {
+                let d = Diagnostic::error(Code("E0334"), message, span, "with the sizes it has here");
+                match help {
+                    Some(help) => d.help(help),
+                    None => d,
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! The environment of one function body while it is specialised, and the substitution of its generic parameters.
+
+use super::error::{BuildError, Result};
+use super::val::Val;
+use std::collections::HashMap;
+use std::rc::Rc;
+use tpuc_lang::span::Span;
+use tpuc_lang::typed::{Atom, Dim, ElemTy, GenericArg, GenericId, LocalId, Shape, ShapeItem, Ty};
+
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// What the generic parameters stand for, concretely.
+    pub generics: Rc<Vec<GenericArg>>,
+    /// The leaf of a tree parameter that is being visited by `map` or `fold`.
+    pub leaves: HashMap<GenericId, (ElemTy, Shape)>,
+    pub locals: HashMap<LocalId, Val>,
+}
+
+impl Frame {
+    /// The variable of a body that the checker has resolved.
+    pub fn local(&self, id: LocalId) -> &Val {
+        match self.locals.get(&id) {
+            Some(val) => val,
+            None => unreachable!("the checker binds a variable before its use"),
+        }
+    }
+
+    /// A dimension's value. Fails where a quotient does not divide, on overflow, and below zero.
+    pub fn size(&self, dim: &Dim, span: Span) -> Result<usize> {
+        let value = self.int(dim, span)?;
+        usize::try_from(value).map_err(|_| BuildError::NegativeSize { size: value }.at(span))
+    }
+
+    /// The value of a compile-time integer, of either sign.
+    pub fn int(&self, dim: &Dim, span: Span) -> Result<i64> {
+        self.dim(dim, span)?.as_int().ok_or_else(|| BuildError::Inexact.at(span))
+    }
+
+    fn dim(&self, dim: &Dim, span: Span) -> Result<Dim> {
+        let lookup = |atom: &Atom| match atom {
+            Atom::Param(id) => match self.generics.get(id.0 as usize) {
+                Some(GenericArg::Dim(d)) => Some(d.clone()),
+                _ => None,
+            },
+            Atom::Var(_) | Atom::Quot(..) => None,
+        };
+        dim.substitute(&lookup).ok_or_else(|| BuildError::Inexact.at(span))
+    }
+
+    pub fn elem(&self, elem: &ElemTy) -> ElemTy {
+        match elem {
+            ElemTy::Known(_) | ElemTy::Var(_) => elem.clone(),
+            ElemTy::Param(id) => match self.generics.get(id.0 as usize) {
+                Some(GenericArg::Elem(e)) => e.clone(),
+                _ => elem.clone(),
+            },
+            ElemTy::LeafOf(id) => self.leaves.get(id).map_or_else(|| elem.clone(), |(e, _)| e.clone()),
+        }
+    }
+
+    pub fn shape(&self, shape: &[ShapeItem], span: Span) -> Result<Shape> {
+        let mut out = Vec::new();
+        for item in shape {
+            match item {
+                ShapeItem::Dim(d) => {
+                    let size = self.size(d, span)?;
+                    let named = Dim { origin: d.origin.clone(), ..Dim::int(size as i64) };
+                    out.push(ShapeItem::Dim(named));
+                }
+                ShapeItem::Spread(id) => match self.generics.get(id.0 as usize) {
+                    Some(GenericArg::Spread(items)) => out.extend(items.iter().cloned()),
+                    _ => out.push(item.clone()),
+                },
+                ShapeItem::LeafOf(id) => match self.leaves.get(id) {
+                    Some((_, items)) => out.extend(items.iter().cloned()),
+                    None => out.push(item.clone()),
+                },
+                ShapeItem::Var(_) => out.push(item.clone()),
+            }
+        }
+        Ok(out)
+    }
+
+    /// The concrete type that a type of this body stands for.
+    pub fn ty(&self, ty: &Ty, span: Span) -> Result<Ty> {
+        Ok(match ty {
+            Ty::Tensor(elem, shape) => Ty::Tensor(self.elem(elem), self.shape(shape, span)?),
+            Ty::Tuple(fields) => Ty::Tuple(fields.iter().map(|t| self.ty(t, span)).collect::<Result<_>>()?),
+            Ty::Record(fields) => Ty::Record(
+                fields.iter().map(|(n, t)| Ok((n.clone(), self.ty(t, span)?))).collect::<Result<_>>()?,
+            ),
+            Ty::Tree { param, leaf } => {
+                let tree = self.tree(*param);
+                match leaf {
+                    None => tree,
+                    Some(leaf) => self.with_leaves(*param, &tree, leaf, span)?,
+                }
+            }
+            Ty::Fn(params, ret) => Ty::Fn(
+                params.iter().map(|t| self.ty(t, span)).collect::<Result<_>>()?,
+                Box::new(self.ty(ret, span)?),
+            ),
+            Ty::Var(_) | Ty::Error => ty.clone(),
+        })
+    }
+
+    pub fn arg(&self, arg: &GenericArg, span: Span) -> Result<GenericArg> {
+        Ok(match arg {
+            GenericArg::Dim(d) => GenericArg::Dim(Dim::int(self.size(d, span)? as i64)),
+            GenericArg::Spread(s) => GenericArg::Spread(self.shape(s, span)?),
+            GenericArg::Tree(t) => GenericArg::Tree(self.ty(t, span)?),
+            GenericArg::Elem(e) => GenericArg::Elem(self.elem(e)),
+        })
+    }
+
+    /// The concrete tree that a tree parameter stands for.
+    pub fn tree(&self, param: GenericId) -> Ty {
+        match self.generics.get(param.0 as usize) {
+            Some(GenericArg::Tree(t)) => t.clone(),
+            _ => unreachable!("the checker gives every tree parameter a tree"),
+        }
+    }
+
+    /// This frame while the leaf of `param` being visited has the given type.
+    pub fn at_leaf(&self, param: GenericId, elem: ElemTy, shape: Shape) -> Frame {
+        let mut frame = self.clone();
+        frame.leaves.insert(param, (elem, shape));
+        frame
+    }
+
+    fn with_leaves(&self, param: GenericId, tree: &Ty, leaf: &Ty, span: Span) -> Result<Ty> {
+        Ok(match tree {
+            Ty::Tensor(elem, shape) => self.at_leaf(param, elem.clone(), shape.clone()).ty(leaf, span)?,
+            Ty::Tuple(fields) => Ty::Tuple(
+                fields.iter().map(|t| self.with_leaves(param, t, leaf, span)).collect::<Result<_>>()?,
+            ),
+            Ty::Record(fields) => Ty::Record(
+                fields
+                    .iter()
+                    .map(|(n, t)| Ok((n.clone(), self.with_leaves(param, t, leaf, span)?)))
+                    .collect::<Result<_>>()?,
+            ),
+            Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => tree.clone(),
+        })
+    }
+}

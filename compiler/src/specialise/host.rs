@@ -1,0 +1,98 @@
+//! What `main` takes from and does to the outside.
+
+use super::Specialiser;
+use super::error::Result;
+use super::frame::Frame;
+use super::val::{Val, leaf_types};
+use crate::ir::op::{Effect, HostSource, PrintPiece, TreeShape};
+use crate::ir::{Op, Type};
+use tpuc_lang::span::Span;
+use tpuc_lang::typed::{self, Host, Ty};
+
+impl Specialiser<'_> {
+    pub(crate) fn effect(&mut self, frame: &mut Frame, effect: &typed::Effect) -> Result<()> {
+        let span = self.b.span;
+        let (effect, operands) = match effect {
+            typed::Effect::Print(pieces) => {
+                let mut operands = Vec::new();
+                let mut out = Vec::new();
+                for piece in pieces {
+                    out.push(match piece {
+                        typed::PrintPiece::Text(text) => PrintPiece::Text(text.clone()),
+                        typed::PrintPiece::Value { value, spec } => {
+                            operands.extend(self.expr(frame, value)?.leaves());
+                            let tree = tree_shape(&frame.ty(&value.ty, span)?);
+                            PrintPiece::Value { tree, spec: spec.clone() }
+                        }
+                    });
+                }
+                (Effect::Print(out), operands)
+            }
+            typed::Effect::Save { value, path } => {
+                let operands = self.expr(frame, value)?.leaves();
+                let names = leaf_names(&frame.ty(&value.ty, span)?);
+                (Effect::Save { path: path.clone(), names }, operands)
+            }
+            typed::Effect::Assert { cond, message } => {
+                let operands = self.expr(frame, cond)?.leaves();
+                (Effect::Assert { message: message.clone() }, operands)
+            }
+            typed::Effect::AssertClose { actual, expected, tolerance } => {
+                let mut operands = self.expr(frame, actual)?.leaves();
+                operands.extend(self.expr(frame, expected)?.leaves());
+                (Effect::AssertClose { tolerance_bits: tolerance.to_bits() }, operands)
+            }
+        };
+        self.b.span = span;
+        self.b.push(Op::Effect(effect), operands, Vec::new());
+        Ok(())
+    }
+
+    pub(crate) fn host(&mut self, frame: &Frame, host: &Host, ty: &Ty, span: Span) -> Result<Val> {
+        let ty = frame.ty(ty, span)?;
+        let source = match host {
+            Host::Dataset { name } => HostSource::Dataset { name: name.clone(), fields: fields(&ty) },
+            Host::Load { path } => HostSource::Load { path: path.clone(), fields: fields(&ty) },
+            Host::NumpyPermutations { seed, n, count } => HostSource::NumpyPermutations {
+                seed: *seed,
+                n: frame.size(n, span)?,
+                count: frame.size(count, span)?,
+            },
+            Host::Time => HostSource::Time,
+        };
+        let leaves = self.b.push(Op::Host(source), Vec::new(), Vec::new());
+        Ok(Val::of_type(&ty, &mut leaves.into_iter()))
+    }
+}
+
+fn tree_shape(ty: &Ty) -> TreeShape {
+    match ty {
+        Ty::Tuple(fields) => TreeShape::Tuple(fields.iter().map(tree_shape).collect()),
+        Ty::Record(fields) => {
+            TreeShape::Record(fields.iter().map(|(n, t)| (n.to_string(), tree_shape(t))).collect())
+        }
+        Ty::Tensor(..) | Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => TreeShape::Leaf,
+    }
+}
+
+/// Dotted paths of the leaves: `opt.m.w1`, `0.b`; a bare tensor is `value`.
+fn leaf_names(ty: &Ty) -> Vec<String> {
+    fn go(ty: &Ty, path: &str, out: &mut Vec<String>) {
+        let join = |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+        match ty {
+            Ty::Tuple(fields) => fields.iter().enumerate().for_each(|(i, t)| go(t, &join(&i.to_string()), out)),
+            Ty::Record(fields) => fields.iter().for_each(|(n, t)| go(t, &join(n), out)),
+            Ty::Fn(..) => {}
+            Ty::Tensor(..) | Ty::Tree { .. } | Ty::Var(_) | Ty::Error => {
+                out.push(if path.is_empty() { "value".to_string() } else { path.to_string() });
+            }
+        }
+    }
+    let mut out = Vec::new();
+    go(ty, "", &mut out);
+    out
+}
+
+fn fields(ty: &Ty) -> Vec<(String, Type)> {
+    leaf_names(ty).into_iter().zip(leaf_types(ty)).collect()
+}
