@@ -1,0 +1,45 @@
+# Everything is cargo's; these targets put it in order. `make help` lists them.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+CARGO ?= cargo
+
+.PHONY: help setup release mnist test lint fmt bench install clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z][a-zA-Z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@printf '  make bench-NAME One case of the benchmark\n'
+
+setup: ## Install and unpack the native parts and MNIST into .deps/ (under a second when they are there)
+	@scripts/setup.sh
+
+release: setup ## Build the command, optimised
+	$(CARGO) build --release
+
+mnist: release ## Train the MNIST program, from nothing but this checkout
+	target/release/tpuc run examples/mnist.tl
+
+test: setup lint ## Formatting, lints and every test
+	scripts/test_setup.sh
+	scripts/test.sh
+
+lint: setup ## Formatting and lints only, those of the build without MLIR included
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
+	$(CARGO) clippy -p tpuc-compiler --all-targets --no-default-features -- -D warnings
+
+fmt: ## Format the code
+	$(CARGO) fmt --all
+
+bench: release ## Measure beside JAX; writes bench/RESULTS.md
+	bench/run.sh
+
+bench-%: release
+	bench/run.sh $*
+
+install: release ## Put a relocatable command under PREFIX (/usr/local)
+	scripts/install.sh "$(DESTDIR)$(PREFIX)"
+
+clean: ## Remove what was built; .deps/ and the benchmark's own environment stay
+	$(CARGO) clean
+	rm -rf bench/out
