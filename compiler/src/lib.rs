@@ -3,3 +3,4 @@
 //! Pure: no IO. Everything but the lowering builds without MLIR.
 
 pub mod ir;
+pub mod plan;

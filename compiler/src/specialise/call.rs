@@ -7,13 +7,22 @@ use super::{Instance, Specialiser};
 use crate::ir::{Literal, Op, Value};
 use std::rc::Rc;
 use tpuc_lang::span::Span;
-use tpuc_lang::typed::{Callee, FnDef, FnId, GenericArg, Ty, Vjp};
+use tpuc_lang::typed::{Callee, FnDef, FnId, GenericArg, Vjp};
 
 impl Specialiser<'_> {
-    pub(crate) fn call(&mut self, frame: &mut Frame, callee: &Callee, args: Vec<Val>, span: Span) -> Result<Val> {
+    pub(crate) fn call(
+        &mut self,
+        frame: &mut Frame,
+        callee: &Callee,
+        args: Vec<Val>,
+        span: Span,
+    ) -> Result<Val> {
         match callee {
             Callee::Fn { id, generics } => {
-                let generics = generics.iter().map(|g| frame.arg(g, span)).collect::<Result<Vec<_>>>()?;
+                let generics = generics
+                    .iter()
+                    .map(|g| frame.arg(g, span))
+                    .collect::<Result<Vec<_>>>()?;
                 self.call_fn(*id, generics, args, span)
             }
             Callee::Lambda(lambda) => {
@@ -25,7 +34,9 @@ impl Specialiser<'_> {
             }
             Callee::Local(id) => match frame.local(*id).clone() {
                 Val::Closure(c) => self.call(&mut c.frame.clone(), &c.callee, args, span),
-                Val::Tensor(_) | Val::Fields(_) => unreachable!("the checker has typed this variable as a function"),
+                Val::Tensor(_) | Val::Fields(_) => {
+                    unreachable!("the checker has typed this variable as a function")
+                }
             },
             Callee::Transform(t) => self.transform(frame, t, args),
         }
@@ -43,7 +54,10 @@ impl Specialiser<'_> {
         if !self.instances.contains(&instance) {
             self.instances.push(instance.clone());
         }
-        let frame = Frame { generics: Rc::new(instance.generics), ..Frame::default() };
+        let frame = Frame {
+            generics: Rc::new(instance.generics),
+            ..Frame::default()
+        };
         match &def.vjp {
             None => self.body_of(def, frame, args),
             Some(vjp) => self.with_own_derivative(def, vjp, frame, args, span),
@@ -75,7 +89,9 @@ impl Specialiser<'_> {
         self.b.open_region();
         let inner_args = self.params_like(&args);
         let out = self.body_of(def, frame.clone(), inner_args);
-        let mut primal = self.b.close_region(out.as_ref().map(Val::leaves).unwrap_or_default());
+        let mut primal = self
+            .b
+            .close_region(out.as_ref().map(Val::leaves).unwrap_or_default());
         let out = out?;
 
         self.b.open_region();
@@ -98,7 +114,9 @@ impl Specialiser<'_> {
         }
         self.b.span = span;
         let operands = leaves.into_iter().chain(captures).collect();
-        let results = self.b.push(Op::CustomVjp, operands, vec![primal, derivative]);
+        let results = self
+            .b
+            .push(Op::CustomVjp, operands, vec![primal, derivative]);
         Ok(out.rebuild(&mut results.into_iter()))
     }
 
@@ -113,7 +131,11 @@ impl Specialiser<'_> {
         ct: Val,
         span: Span,
     ) -> Result<Vec<Value>> {
-        let types = def.params.iter().map(|p| frame.ty(&p.ty, span)).collect::<Result<Vec<_>>>()?;
+        let types = def
+            .params
+            .iter()
+            .map(|p| frame.ty(&p.ty, span))
+            .collect::<Result<Vec<_>>>()?;
         for (local, val) in vjp.params.iter().zip(args.into_iter().chain([out, ct])) {
             frame.locals.insert(*local, val);
         }
@@ -121,12 +143,20 @@ impl Specialiser<'_> {
         let parts: Vec<Val> = match (&types[..], result) {
             ([_], single) => vec![single],
             (_, Val::Fields(fields)) => fields,
-            (_, Val::Tensor(_) | Val::Closure(_)) => unreachable!("the checker wants one cotangent an argument"),
+            (_, Val::Tensor(_) | Val::Closure(_)) => {
+                unreachable!("the checker wants one cotangent an argument")
+            }
         };
         let mut cts = Vec::new();
         for (ty, part) in types.iter().zip(parts) {
             let of_float = leaf_types(ty).into_iter().map(|t| t.elem.is_float());
-            cts.extend(part.leaves().into_iter().zip(of_float).filter(|(_, float)| *float).map(|(v, _)| v));
+            cts.extend(
+                part.leaves()
+                    .into_iter()
+                    .zip(of_float)
+                    .filter(|(_, float)| *float)
+                    .map(|(v, _)| v),
+            );
         }
         Ok(cts)
     }
@@ -182,7 +212,12 @@ impl Specialiser<'_> {
             if extra.is_empty() {
                 extra = captures.iter().map(|&c| b.param(b.ty(c).clone())).collect();
             }
-            params.extend(order.iter().filter_map(|c| captures.iter().position(|x| x == c)).map(|i| extra[i]));
+            params.extend(
+                order
+                    .iter()
+                    .filter_map(|c| captures.iter().position(|x| x == c))
+                    .map(|i| extra[i]),
+            );
             let mut results = b.inline(&func, &params);
             if at > 0 {
                 for &c in captures {
@@ -195,9 +230,4 @@ impl Specialiser<'_> {
             results
         });
     }
-}
-
-/// Whether a concrete type is one tensor.
-pub(crate) fn is_tensor(ty: &Ty) -> bool {
-    matches!(ty, Ty::Tensor(..))
 }

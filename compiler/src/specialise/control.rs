@@ -29,17 +29,19 @@ impl Specialiser<'_> {
                     s.block(frame, body).map(|_| ())
                 })
             }
-            ForIter::Range(lo, hi) => match (self.static_int(frame, lo), self.static_int(frame, hi)) {
-                (Some(lo), Some(hi)) => {
-                    let length = usize::try_from((hi - lo).max(0)).unwrap_or(0);
-                    self.counted(frame, length, carried, &[], span, |s, frame, i, _| {
-                        let index = if lo == 0 { i } else { s.add_i32(i, lo) };
-                        s.bind(frame, pattern, Val::Tensor(index));
-                        s.block(frame, body).map(|_| ())
-                    })
+            ForIter::Range(lo, hi) => {
+                match (self.static_int(frame, lo), self.static_int(frame, hi)) {
+                    (Some(lo), Some(hi)) => {
+                        let length = usize::try_from((hi - lo).max(0)).unwrap_or(0);
+                        self.counted(frame, length, carried, &[], span, |s, frame, i, _| {
+                            let index = if lo == 0 { i } else { s.add_i32(i, lo) };
+                            s.bind(frame, pattern, Val::Tensor(index));
+                            s.block(frame, body).map(|_| ())
+                        })
+                    }
+                    _ => self.dynamic_range(frame, pattern, lo, hi, body, carried),
                 }
-                _ => self.dynamic_range(frame, pattern, lo, hi, body, carried),
-            },
+            }
         }
     }
 
@@ -65,7 +67,15 @@ impl Specialiser<'_> {
         let carry = init.len();
         let args = init.into_iter().chain(xs.iter().copied()).collect();
         self.b.span = span;
-        let out = self.b.push(Op::Scan { length, reverse: false, carry }, args, vec![region]);
+        let out = self.b.push(
+            Op::Scan {
+                length,
+                reverse: false,
+                carry,
+            },
+            args,
+            vec![region],
+        );
         rebind(frame, carried, &out);
         Ok(())
     }
@@ -190,13 +200,23 @@ impl Specialiser<'_> {
         let carry = init.rebuild(&mut carries.into_iter());
         let x = xs.rebuild(&mut slices.into_iter());
         let result = self.call(frame, callee, vec![carry, x], span);
-        let region = self.b.close_region(result.as_ref().map(Val::leaves).unwrap_or_default());
+        let region = self
+            .b
+            .close_region(result.as_ref().map(Val::leaves).unwrap_or_default());
         let result = result?;
 
         let carry = carry_leaves.len();
         let args = carry_leaves.into_iter().chain(x_leaves).collect();
         self.b.span = span;
-        let out = self.b.push(Op::Scan { length, reverse: false, carry }, args, vec![region]);
+        let out = self.b.push(
+            Op::Scan {
+                length,
+                reverse: false,
+                carry,
+            },
+            args,
+            vec![region],
+        );
         Ok(result.rebuild(&mut out.into_iter()))
     }
 
@@ -216,19 +236,31 @@ impl Specialiser<'_> {
     fn carry_params(&mut self, frame: &mut Frame, carried: &[LocalId]) {
         for id in carried {
             let val = frame.local(*id).clone();
-            let params: Vec<Value> = val.leaves().into_iter().map(|v| self.like_param(v)).collect();
-            frame.locals.insert(*id, val.rebuild(&mut params.into_iter()));
+            let params: Vec<Value> = val
+                .leaves()
+                .into_iter()
+                .map(|v| self.like_param(v))
+                .collect();
+            frame
+                .locals
+                .insert(*id, val.rebuild(&mut params.into_iter()));
         }
     }
 
     fn add_i32(&mut self, i: Value, n: i64) -> Value {
-        let offset = self.b.op(Op::Constant(Literal::splat_i64(Type::scalar(Elem::I32), n)), &[]);
+        let offset = self.b.op(
+            Op::Constant(Literal::splat_i64(Type::scalar(Elem::I32), n)),
+            &[],
+        );
         self.b.op(Op::Binary(BinaryOp::Add), &[i, offset])
     }
 }
 
 fn carried_leaves(frame: &Frame, carried: &[LocalId]) -> Vec<Value> {
-    carried.iter().flat_map(|id| frame.local(*id).leaves()).collect()
+    carried
+        .iter()
+        .flat_map(|id| frame.local(*id).leaves())
+        .collect()
 }
 
 fn rebind(frame: &mut Frame, carried: &[LocalId], leaves: &[Value]) {

@@ -8,14 +8,25 @@ pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 /// A problem that only concrete sizes show.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BuildError {
-    NegativeSize { size: i64 },
+    NegativeSize {
+        size: i64,
+    },
     /// A division of dimensions that leaves a remainder, or a size beyond 64 bits.
     Inexact,
-    IndexOutOfRange { index: i64, axis: usize, size: usize },
+    IndexOutOfRange {
+        index: i64,
+        axis: usize,
+        size: usize,
+    },
     /// The tensor would have more bytes than an address has.
-    TooLarge { what: String },
+    TooLarge {
+        what: String,
+    },
     /// Sizes that a builtin cannot work with, said by the builtin.
-    Sizes { message: String, help: Option<String> },
+    Sizes {
+        message: String,
+        help: Option<String>,
+    },
 }
 
 impl BuildError {
@@ -40,11 +51,15 @@ impl BuildError {
                 span,
                 format!("axis {axis} has {size} elements"),
             ),
-            BuildError::TooLarge { what } => {
-                Diagnostic::error(Code("E0333"), "a tensor is too large to address", span, what)
-            }
+            BuildError::TooLarge { what } => Diagnostic::error(
+                Code("E0333"),
+                "a tensor is too large to address",
+                span,
+                what,
+            ),
             BuildError::Sizes { message, help } => {
-                let d = Diagnostic::error(Code("E0334"), message, span, "with the sizes it has here");
+                let d =
+                    Diagnostic::error(Code("E0334"), message, span, "with the sizes it has here");
                 match help {
                     Some(help) => d.help(help),
                     None => d,

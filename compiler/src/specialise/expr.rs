@@ -41,27 +41,48 @@ impl Specialiser<'_> {
                 Ok(self.constant(Literal::splat_i64(ty, value)))
             }
             ExprKind::Local(id) => Ok(frame.local(*id).clone()),
-            ExprKind::Fields(fields) => {
-                Ok(Val::Fields(fields.iter().map(|f| self.expr(frame, f)).collect::<Result<_>>()?))
-            }
+            ExprKind::Fields(fields) => Ok(Val::Fields(
+                fields
+                    .iter()
+                    .map(|f| self.expr(frame, f))
+                    .collect::<Result<_>>()?,
+            )),
             ExprKind::Field(inner, index) => Ok(self.expr(frame, inner)?.fields()[*index].clone()),
-            ExprKind::Builtin { builtin, args, attrs } => {
-                let vals = args.iter().map(|a| self.expr(frame, a)).collect::<Result<Vec<_>>>()?;
+            ExprKind::Builtin {
+                builtin,
+                args,
+                attrs,
+            } => {
+                let vals = args
+                    .iter()
+                    .map(|a| self.expr(frame, a))
+                    .collect::<Result<Vec<_>>>()?;
                 self.builtin(frame, e, *builtin, args, vals, attrs)
             }
             ExprKind::Call(callee, args) => {
-                let vals = args.iter().map(|a| self.expr(frame, a)).collect::<Result<Vec<_>>>()?;
+                let vals = args
+                    .iter()
+                    .map(|a| self.expr(frame, a))
+                    .collect::<Result<Vec<_>>>()?;
                 self.call(frame, callee, vals, e.span)
             }
-            ExprKind::Function(callee) => {
-                Ok(Val::Closure(Rc::new(Closure { callee: callee.clone(), frame: frame.clone() })))
-            }
+            ExprKind::Function(callee) => Ok(Val::Closure(Rc::new(Closure {
+                callee: callee.clone(),
+                frame: frame.clone(),
+            }))),
             ExprKind::Map { callees, trees } => self.map(frame, callees, trees, e.span),
-            ExprKind::Fold { callees, init, tree } => self.fold(frame, callees, init, tree, e.span),
+            ExprKind::Fold {
+                callees,
+                init,
+                tree,
+            } => self.fold(frame, callees, init, tree, e.span),
             ExprKind::Scan { callee, init, xs } => self.scan(frame, callee, init, xs, e.span),
-            ExprKind::If { cond, then, otherwise, assigned } => {
-                self.branch(frame, cond, then, otherwise, assigned, e.span)
-            }
+            ExprKind::If {
+                cond,
+                then,
+                otherwise,
+                assigned,
+            } => self.branch(frame, cond, then, otherwise, assigned, e.span),
             ExprKind::Block(block) => self.block(frame, block),
             ExprKind::Host(host) => self.host(frame, host, &e.ty, e.span),
         }

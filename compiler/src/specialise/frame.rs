@@ -33,7 +33,9 @@ impl Frame {
 
     /// The value of a compile-time integer, of either sign.
     pub fn int(&self, dim: &Dim, span: Span) -> Result<i64> {
-        self.dim(dim, span)?.as_int().ok_or_else(|| BuildError::Inexact.at(span))
+        self.dim(dim, span)?
+            .as_int()
+            .ok_or_else(|| BuildError::Inexact.at(span))
     }
 
     fn dim(&self, dim: &Dim, span: Span) -> Result<Dim> {
@@ -44,7 +46,8 @@ impl Frame {
             },
             Atom::Var(_) | Atom::Quot(..) => None,
         };
-        dim.substitute(&lookup).ok_or_else(|| BuildError::Inexact.at(span))
+        dim.substitute(&lookup)
+            .ok_or_else(|| BuildError::Inexact.at(span))
     }
 
     pub fn elem(&self, elem: &ElemTy) -> ElemTy {
@@ -54,7 +57,10 @@ impl Frame {
                 Some(GenericArg::Elem(e)) => e.clone(),
                 _ => elem.clone(),
             },
-            ElemTy::LeafOf(id) => self.leaves.get(id).map_or_else(|| elem.clone(), |(e, _)| e.clone()),
+            ElemTy::LeafOf(id) => self
+                .leaves
+                .get(id)
+                .map_or_else(|| elem.clone(), |(e, _)| e.clone()),
         }
     }
 
@@ -64,7 +70,8 @@ impl Frame {
             match item {
                 ShapeItem::Dim(d) => {
                     let size = self.size(d, span)?;
-                    let named = Dim { origin: d.origin.clone(), ..Dim::int(size as i64) };
+                    let mut named = Dim::int(size as i64);
+                    named.origin = d.origin.clone();
                     out.push(ShapeItem::Dim(named));
                 }
                 ShapeItem::Spread(id) => match self.generics.get(id.0 as usize) {
@@ -85,9 +92,17 @@ impl Frame {
     pub fn ty(&self, ty: &Ty, span: Span) -> Result<Ty> {
         Ok(match ty {
             Ty::Tensor(elem, shape) => Ty::Tensor(self.elem(elem), self.shape(shape, span)?),
-            Ty::Tuple(fields) => Ty::Tuple(fields.iter().map(|t| self.ty(t, span)).collect::<Result<_>>()?),
+            Ty::Tuple(fields) => Ty::Tuple(
+                fields
+                    .iter()
+                    .map(|t| self.ty(t, span))
+                    .collect::<Result<_>>()?,
+            ),
             Ty::Record(fields) => Ty::Record(
-                fields.iter().map(|(n, t)| Ok((n.clone(), self.ty(t, span)?))).collect::<Result<_>>()?,
+                fields
+                    .iter()
+                    .map(|(n, t)| Ok((n.clone(), self.ty(t, span)?)))
+                    .collect::<Result<_>>()?,
             ),
             Ty::Tree { param, leaf } => {
                 let tree = self.tree(*param);
@@ -97,7 +112,10 @@ impl Frame {
                 }
             }
             Ty::Fn(params, ret) => Ty::Fn(
-                params.iter().map(|t| self.ty(t, span)).collect::<Result<_>>()?,
+                params
+                    .iter()
+                    .map(|t| self.ty(t, span))
+                    .collect::<Result<_>>()?,
                 Box::new(self.ty(ret, span)?),
             ),
             Ty::Var(_) | Ty::Error => ty.clone(),
@@ -130,9 +148,14 @@ impl Frame {
 
     fn with_leaves(&self, param: GenericId, tree: &Ty, leaf: &Ty, span: Span) -> Result<Ty> {
         Ok(match tree {
-            Ty::Tensor(elem, shape) => self.at_leaf(param, elem.clone(), shape.clone()).ty(leaf, span)?,
+            Ty::Tensor(elem, shape) => self
+                .at_leaf(param, elem.clone(), shape.clone())
+                .ty(leaf, span)?,
             Ty::Tuple(fields) => Ty::Tuple(
-                fields.iter().map(|t| self.with_leaves(param, t, leaf, span)).collect::<Result<_>>()?,
+                fields
+                    .iter()
+                    .map(|t| self.with_leaves(param, t, leaf, span))
+                    .collect::<Result<_>>()?,
             ),
             Ty::Record(fields) => Ty::Record(
                 fields

@@ -22,7 +22,10 @@ impl Specialiser<'_> {
                         typed::PrintPiece::Value { value, spec } => {
                             operands.extend(self.expr(frame, value)?.leaves());
                             let tree = tree_shape(&frame.ty(&value.ty, span)?);
-                            PrintPiece::Value { tree, spec: spec.clone() }
+                            PrintPiece::Value {
+                                tree,
+                                spec: spec.clone(),
+                            }
                         }
                     });
                 }
@@ -31,16 +34,36 @@ impl Specialiser<'_> {
             typed::Effect::Save { value, path } => {
                 let operands = self.expr(frame, value)?.leaves();
                 let names = leaf_names(&frame.ty(&value.ty, span)?);
-                (Effect::Save { path: path.clone(), names }, operands)
+                (
+                    Effect::Save {
+                        path: path.clone(),
+                        names,
+                    },
+                    operands,
+                )
             }
             typed::Effect::Assert { cond, message } => {
                 let operands = self.expr(frame, cond)?.leaves();
-                (Effect::Assert { message: message.clone() }, operands)
+                (
+                    Effect::Assert {
+                        message: message.clone(),
+                    },
+                    operands,
+                )
             }
-            typed::Effect::AssertClose { actual, expected, tolerance } => {
+            typed::Effect::AssertClose {
+                actual,
+                expected,
+                tolerance,
+            } => {
                 let mut operands = self.expr(frame, actual)?.leaves();
                 operands.extend(self.expr(frame, expected)?.leaves());
-                (Effect::AssertClose { tolerance_bits: tolerance.to_bits() }, operands)
+                (
+                    Effect::AssertClose {
+                        tolerance_bits: tolerance.to_bits(),
+                    },
+                    operands,
+                )
             }
         };
         self.b.span = span;
@@ -51,8 +74,14 @@ impl Specialiser<'_> {
     pub(crate) fn host(&mut self, frame: &Frame, host: &Host, ty: &Ty, span: Span) -> Result<Val> {
         let ty = frame.ty(ty, span)?;
         let source = match host {
-            Host::Dataset { name } => HostSource::Dataset { name: name.clone(), fields: fields(&ty) },
-            Host::Load { path } => HostSource::Load { path: path.clone(), fields: fields(&ty) },
+            Host::Dataset { name } => HostSource::Dataset {
+                name: name.clone(),
+                fields: fields(&ty),
+            },
+            Host::Load { path } => HostSource::Load {
+                path: path.clone(),
+                fields: fields(&ty),
+            },
             Host::NumpyPermutations { seed, n, count } => HostSource::NumpyPermutations {
                 seed: *seed,
                 n: frame.size(n, span)?,
@@ -68,9 +97,12 @@ impl Specialiser<'_> {
 fn tree_shape(ty: &Ty) -> TreeShape {
     match ty {
         Ty::Tuple(fields) => TreeShape::Tuple(fields.iter().map(tree_shape).collect()),
-        Ty::Record(fields) => {
-            TreeShape::Record(fields.iter().map(|(n, t)| (n.to_string(), tree_shape(t))).collect())
-        }
+        Ty::Record(fields) => TreeShape::Record(
+            fields
+                .iter()
+                .map(|(n, t)| (n.to_string(), tree_shape(t)))
+                .collect(),
+        ),
         Ty::Tensor(..) | Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => TreeShape::Leaf,
     }
 }
@@ -78,13 +110,26 @@ fn tree_shape(ty: &Ty) -> TreeShape {
 /// Dotted paths of the leaves: `opt.m.w1`, `0.b`; a bare tensor is `value`.
 fn leaf_names(ty: &Ty) -> Vec<String> {
     fn go(ty: &Ty, path: &str, out: &mut Vec<String>) {
-        let join = |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+        let join = |name: &str| {
+            if path.is_empty() {
+                name.to_string()
+            } else {
+                format!("{path}.{name}")
+            }
+        };
         match ty {
-            Ty::Tuple(fields) => fields.iter().enumerate().for_each(|(i, t)| go(t, &join(&i.to_string()), out)),
+            Ty::Tuple(fields) => fields
+                .iter()
+                .enumerate()
+                .for_each(|(i, t)| go(t, &join(&i.to_string()), out)),
             Ty::Record(fields) => fields.iter().for_each(|(n, t)| go(t, &join(n), out)),
             Ty::Fn(..) => {}
             Ty::Tensor(..) | Ty::Tree { .. } | Ty::Var(_) | Ty::Error => {
-                out.push(if path.is_empty() { "value".to_string() } else { path.to_string() });
+                out.push(if path.is_empty() {
+                    "value".to_string()
+                } else {
+                    path.to_string()
+                });
             }
         }
     }

@@ -54,7 +54,10 @@ pub fn function(program: &Program, instance: &Instance) -> Result<Option<Func>> 
     let def = &program.fns[instance.id.0 as usize];
     let mut s = Specialiser::new(program, &def.name);
     s.b.span = def.span;
-    let frame = Frame { generics: Rc::new(instance.generics.clone()), ..Frame::default() };
+    let frame = Frame {
+        generics: Rc::new(instance.generics.clone()),
+        ..Frame::default()
+    };
     let mut args = Vec::new();
     for param in &def.params {
         let ty = frame.ty(&param.ty, def.span)?;
@@ -69,12 +72,19 @@ pub fn function(program: &Program, instance: &Instance) -> Result<Option<Func>> 
 
 impl<'p> Specialiser<'p> {
     fn new(program: &'p Program, name: &str) -> Self {
-        Specialiser { program, b: Builder::new(name), instances: Vec::new() }
+        Specialiser {
+            program,
+            b: Builder::new(name),
+            instances: Vec::new(),
+        }
     }
 
     /// Parameters of the innermost open region, one for each leaf of a concrete type.
     pub(crate) fn params_of(&mut self, ty: &tpuc_lang::typed::Ty) -> Val {
-        let leaves: Vec<_> = val::leaf_types(ty).into_iter().map(|t| self.b.param(t)).collect();
+        let leaves: Vec<_> = val::leaf_types(ty)
+            .into_iter()
+            .map(|t| self.b.param(t))
+            .collect();
         Val::of_type(ty, &mut leaves.into_iter())
     }
 }

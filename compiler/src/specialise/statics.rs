@@ -37,7 +37,11 @@ fn known(frame: &Frame, e: &Expr) -> Option<Known> {
         ExprKind::Bool(b) => Some(Known::Bool(*b)),
         ExprKind::Dim(d) => {
             let n = i128::from(frame.int(d, e.span).ok()?);
-            Some(if is_float(frame, &e.ty) { Known::Float(n as f64) } else { Known::Int(n) })
+            Some(if is_float(frame, &e.ty) {
+                Known::Float(n as f64)
+            } else {
+                Known::Int(n)
+            })
         }
         ExprKind::Builtin { builtin, args, .. } => match args.as_slice() {
             [a] => unary(*builtin, known(frame, a)?),

@@ -31,10 +31,19 @@ impl Specialiser<'_> {
                 let whole = frame.local(*local).clone();
                 frame.locals.insert(*local, replace(whole, path, val));
             }
-            StmtKind::For { pattern, iter, body, carried } => {
+            StmtKind::For {
+                pattern,
+                iter,
+                body,
+                carried,
+            } => {
                 self.for_loop(frame, pattern, iter, body, carried, stmt.span)?;
             }
-            StmtKind::While { cond, body, carried } => self.while_loop(frame, cond, body, carried)?,
+            StmtKind::While {
+                cond,
+                body,
+                carried,
+            } => self.while_loop(frame, cond, body, carried)?,
             StmtKind::Expr(e) => {
                 self.expr(frame, e)?;
             }
@@ -53,7 +62,9 @@ impl Specialiser<'_> {
             Pattern::Fields(parts) => {
                 let fields = match val {
                     Val::Fields(fields) => fields,
-                    Val::Tensor(v) => (0..parts.len()).map(|i| Val::Tensor(self.row(v, i))).collect(),
+                    Val::Tensor(v) => (0..parts.len())
+                        .map(|i| Val::Tensor(self.row(v, i)))
+                        .collect(),
                     Val::Closure(_) => unreachable!("the checker does not take functions apart"),
                 };
                 for (part, field) in parts.iter().zip(fields) {
@@ -69,8 +80,20 @@ impl Specialiser<'_> {
         let mut start = vec![0; shape.len()];
         let mut limit = shape.clone();
         (start[0], limit[0]) = (i, i + 1);
-        let row = self.b.op(Op::Slice { start, limit, stride: vec![1; shape.len()] }, &[v]);
-        self.b.op(Op::Reshape { shape: shape[1..].to_vec() }, &[row])
+        let row = self.b.op(
+            Op::Slice {
+                start,
+                limit,
+                stride: vec![1; shape.len()],
+            },
+            &[v],
+        );
+        self.b.op(
+            Op::Reshape {
+                shape: shape[1..].to_vec(),
+            },
+            &[row],
+        )
     }
 }
 
@@ -83,6 +106,8 @@ fn replace(whole: Val, path: &[usize], part: Val) -> Val {
             fields[*first] = replace(inner, rest, part);
             Val::Fields(fields)
         }
-        ([_, ..], Val::Tensor(_) | Val::Closure(_)) => unreachable!("the checker follows paths through fields only"),
+        ([_, ..], Val::Tensor(_) | Val::Closure(_)) => {
+            unreachable!("the checker follows paths through fields only")
+        }
     }
 }

@@ -22,13 +22,21 @@ struct Closed {
 }
 
 impl Specialiser<'_> {
-    pub(crate) fn transform(&mut self, frame: &mut Frame, t: &Transform, args: Vec<Val>) -> Result<Val> {
+    pub(crate) fn transform(
+        &mut self,
+        frame: &mut Frame,
+        t: &Transform,
+        args: Vec<Val>,
+    ) -> Result<Val> {
         let span = self.b.span;
         let closed = self.close(frame, t)?;
         let out = match &t.kind {
-            TransformKind::Grad { wrt, tuple, value, aux } => {
-                self.grad(&closed, wrt, *tuple, *value, *aux, args, span)
-            }
+            TransformKind::Grad {
+                wrt,
+                tuple,
+                value,
+                aux,
+            } => self.grad(&closed, wrt, *tuple, *value, *aux, args, span),
             TransformKind::Jvp { tuple } => self.jvp(&closed, *tuple, &args, span),
             TransformKind::Vjp { tuple } => self.vjp(&closed, *tuple, &args, span),
             TransformKind::Jacobian => self.jacobian(&closed, &args, span),
@@ -44,23 +52,38 @@ impl Specialiser<'_> {
     }
 
     fn close(&mut self, frame: &mut Frame, t: &Transform) -> Result<Closed> {
-        let params = t.params.iter().map(|p| frame.ty(p, t.span)).collect::<Result<Vec<_>>>()?;
+        let params = t
+            .params
+            .iter()
+            .map(|p| frame.ty(p, t.span))
+            .collect::<Result<Vec<_>>>()?;
         let ret = frame.ty(&t.ret, t.span)?;
         self.b.open_region();
         let args = params.iter().map(|p| self.params_of(p)).collect();
         let result = self.call(frame, &t.callee, args, t.span);
-        let region = self.b.close_region(result.as_ref().map(Val::leaves).unwrap_or_default());
+        let region = self
+            .b
+            .close_region(result.as_ref().map(Val::leaves).unwrap_or_default());
         result?;
         let (mut func, captures) = self.b.extract("callee", &region);
         passes::before_transform(&mut func);
-        Ok(Closed { func, params, ret, captures })
+        Ok(Closed {
+            func,
+            params,
+            ret,
+            captures,
+        })
     }
 
     /// Which inputs of the closed function belong to the arguments chosen, and are floats.
     fn active(&self, closed: &Closed, chosen: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut active = Vec::new();
         for (i, ty) in closed.params.iter().enumerate() {
-            active.extend(leaf_types(ty).iter().map(|t| chosen(i) && t.elem.is_float()));
+            active.extend(
+                leaf_types(ty)
+                    .iter()
+                    .map(|t| chosen(i) && t.elem.is_float()),
+            );
         }
         active.resize(closed.func.body.params.len(), false);
         active
@@ -78,13 +101,25 @@ impl Specialiser<'_> {
         span: Span,
     ) -> Result<Val> {
         let active = self.active(closed, |i| wrt.contains(&i));
-        let func = if aux { constant_but_first(&closed.func) } else { closed.func.clone() };
+        let func = if aux {
+            constant_but_first(&closed.func)
+        } else {
+            closed.func.clone()
+        };
         let vjp = transform::vjp(&func, &active).map_err(|e| e.at(span))?;
         let mut inputs: Vec<Value> = args.iter().flat_map(Val::leaves).collect();
         inputs.extend(&closed.captures);
-        for (i, ty) in func.output_types().into_iter().enumerate().filter(|(_, t)| t.elem.is_float()) {
+        for (i, ty) in func
+            .output_types()
+            .into_iter()
+            .enumerate()
+            .filter(|(_, t)| t.elem.is_float())
+        {
             let one_or_zero = if i == 0 { 1.0 } else { 0.0 };
-            inputs.push(self.b.op(Op::Constant(Literal::splat_f64(ty, one_or_zero)), &[]));
+            inputs.push(
+                self.b
+                    .op(Op::Constant(Literal::splat_f64(ty, one_or_zero)), &[]),
+            );
         }
         let outputs = self.b.inline(&vjp, &inputs);
         let (primals, gradients) = outputs.split_at(func.body.results.len());
@@ -102,7 +137,14 @@ impl Specialiser<'_> {
     }
 
     /// The gradients of the chosen arguments in their structure, in the order asked for.
-    fn select_args(&mut self, closed: &Closed, args: &[Val], wrt: &[usize], tuple: bool, grads: &[Value]) -> Val {
+    fn select_args(
+        &mut self,
+        closed: &Closed,
+        args: &[Val],
+        wrt: &[usize],
+        tuple: bool,
+        grads: &[Value],
+    ) -> Val {
         let mut grads = grads.iter().copied();
         let mut by_arg: Vec<Option<Val>> = vec![None; args.len()];
         for (i, arg) in args.iter().enumerate() {
@@ -111,14 +153,22 @@ impl Specialiser<'_> {
             }
         }
         let mut chosen: Vec<Val> = wrt.iter().filter_map(|&i| by_arg[i].clone()).collect();
-        if tuple { Val::Fields(chosen) } else { chosen.remove(0) }
+        if tuple {
+            Val::Fields(chosen)
+        } else {
+            chosen.remove(0)
+        }
     }
 
     /// The structure of `like`, float leaves taken from `floats`, zeros for the others.
     fn with_zeros(&mut self, ty: &Ty, like: &Val, floats: &mut impl Iterator<Item = Value>) -> Val {
         let mut leaves = Vec::new();
         for t in leaf_types(ty) {
-            let float = if t.elem.is_float() { floats.next() } else { None };
+            let float = if t.elem.is_float() {
+                floats.next()
+            } else {
+                None
+            };
             leaves.push(match float {
                 Some(v) => v,
                 None => self.b.op(Op::Constant(Literal::splat_i64(t, 0)), &[]),
@@ -135,7 +185,13 @@ impl Specialiser<'_> {
         let mut inputs: Vec<Value> = primals.iter().flat_map(Val::leaves).collect();
         inputs.extend(&closed.captures);
         let tangent_leaves: Vec<Value> = tangents.iter().flat_map(Val::leaves).collect();
-        inputs.extend(tangent_leaves.into_iter().zip(&active).filter(|(_, a)| **a).map(|(v, _)| v));
+        inputs.extend(
+            tangent_leaves
+                .into_iter()
+                .zip(&active)
+                .filter(|(_, a)| **a)
+                .map(|(v, _)| v),
+        );
         let outputs = self.b.inline(&jvp, &inputs);
         let (primals, tangents) = outputs.split_at(closed.func.body.results.len());
         let out = Val::of_type(&closed.ret, &mut primals.iter().copied());
@@ -155,9 +211,17 @@ impl Specialiser<'_> {
         let (out, cts) = outputs.split_at(closed.func.body.results.len());
         let out = Val::of_type(&closed.ret, &mut out.iter().copied());
         let mut cts = cts.iter().copied();
-        let mut grads: Vec<Val> =
-            closed.params.iter().zip(&primals).map(|(ty, p)| self.with_zeros(ty, p, &mut cts)).collect();
-        let grads = if tuple { Val::Fields(grads) } else { grads.remove(0) };
+        let mut grads: Vec<Val> = closed
+            .params
+            .iter()
+            .zip(&primals)
+            .map(|(ty, p)| self.with_zeros(ty, p, &mut cts))
+            .collect();
+        let grads = if tuple {
+            Val::Fields(grads)
+        } else {
+            grads.remove(0)
+        };
         Ok(Val::Fields(vec![out, grads]))
     }
 
@@ -169,7 +233,11 @@ impl Specialiser<'_> {
         let mut primals: Vec<Value> = args.iter().flat_map(Val::leaves).collect();
         primals.extend(&closed.captures);
         let out_types = closed.func.output_types();
-        let float_outputs: Vec<Type> = out_types.iter().filter(|t| t.elem.is_float()).cloned().collect();
+        let float_outputs: Vec<Type> = out_types
+            .iter()
+            .filter(|t| t.elem.is_float())
+            .cloned()
+            .collect();
         let mut rows = Vec::new();
         for (k, ty) in float_outputs.iter().enumerate() {
             let n = ty.numel();
@@ -178,11 +246,20 @@ impl Specialiser<'_> {
             let batched = transform::vmap(&vjp, &axes, n).map_err(|e| e.at(span))?;
             let mut inputs = primals.clone();
             for (j, t) in float_outputs.iter().enumerate() {
-                inputs.push(if j == k { basis(&mut self.b, t) } else { zeros(&mut self.b, t) });
+                inputs.push(if j == k {
+                    basis(&mut self.b, t)
+                } else {
+                    zeros(&mut self.b, t)
+                });
             }
             let outputs = self.b.inline(&batched, &inputs);
             let grads = outputs[out_types.len()..].iter().map(|&g| {
-                let shape: Vec<usize> = ty.shape.iter().chain(&self.b.ty(g).shape[1..]).copied().collect();
+                let shape: Vec<usize> = ty
+                    .shape
+                    .iter()
+                    .chain(&self.b.ty(g).shape[1..])
+                    .copied()
+                    .collect();
                 self.b.op(Op::Reshape { shape }, &[g])
             });
             let grads: Vec<Value> = grads.collect();
@@ -209,10 +286,17 @@ impl Specialiser<'_> {
             let batched = transform::vmap(&jvp, &axes, ty.numel()).map_err(|e| e.at(span))?;
             let mut inputs = primals.clone();
             for (j, t) in inner.iter().enumerate() {
-                inputs.push(if j == k { basis(&mut self.b, t) } else { zeros(&mut self.b, t) });
+                inputs.push(if j == k {
+                    basis(&mut self.b, t)
+                } else {
+                    zeros(&mut self.b, t)
+                });
             }
             let outputs = self.b.inline(&batched, &inputs);
-            let column = outputs[inner.len()..].iter().map(|&d| self.basis_last(d, ty)).collect();
+            let column = outputs[inner.len()..]
+                .iter()
+                .map(|&d| self.basis_last(d, ty))
+                .collect();
             columns.push(column);
         }
         let rows: Vec<Val> = (0..inner.len())
@@ -251,8 +335,12 @@ impl Specialiser<'_> {
         in_axes.extend(closed.captures.iter().map(|_| None));
         inputs.extend(&closed.captures);
         let batched = transform::vmap(&closed.func, &in_axes, size).map_err(|e| e.at(span))?;
-        let outputs: Vec<Value> =
-            self.b.inline(&batched, &inputs).into_iter().map(|v| self.axis_to(v, out)).collect();
+        let outputs: Vec<Value> = self
+            .b
+            .inline(&batched, &inputs)
+            .into_iter()
+            .map(|v| self.axis_to(v, out))
+            .collect();
         Ok(Val::of_type(&closed.ret, &mut outputs.into_iter()))
     }
 
@@ -272,7 +360,12 @@ impl Specialiser<'_> {
         let mut inputs: Vec<Value> = args.iter().flat_map(Val::leaves).collect();
         inputs.extend(&closed.captures);
         let region = self.b.region(|b| {
-            let params: Vec<Value> = closed.func.input_types().into_iter().map(|t| b.param(t)).collect();
+            let params: Vec<Value> = closed
+                .func
+                .input_types()
+                .into_iter()
+                .map(|t| b.param(t))
+                .collect();
             b.inline(&closed.func, &params)
         });
         let outputs = self.b.push(Op::Remat, inputs, vec![region]);
@@ -281,7 +374,11 @@ impl Specialiser<'_> {
 }
 
 fn unpack(tuple: bool, val: &Val) -> Vec<Val> {
-    if tuple { val.fields().to_vec() } else { vec![val.clone()] }
+    if tuple {
+        val.fields().to_vec()
+    } else {
+        vec![val.clone()]
+    }
 }
 
 fn from_end(axis: i64, rank: usize) -> usize {
@@ -317,7 +414,13 @@ fn gradient_only(func: &Func, active: &[bool]) -> std::result::Result<Func, tran
 fn basis(b: &mut Builder, ty: &Type) -> Value {
     let n = ty.numel();
     let grid = Type::new(Elem::I32, vec![n, n]);
-    let row = b.op(Op::Iota { ty: grid.clone(), axis: 0 }, &[]);
+    let row = b.op(
+        Op::Iota {
+            ty: grid.clone(),
+            axis: 0,
+        },
+        &[],
+    );
     let column = b.op(Op::Iota { ty: grid, axis: 1 }, &[]);
     let eye = b.op(Op::Compare(crate::ir::CompareOp::Eq), &[row, column]);
     let eye = b.op(Op::Convert(ty.elem), &[eye]);
@@ -333,7 +436,9 @@ fn zeros(b: &mut Builder, ty: &Type) -> Value {
 fn place_trees(ty: &Ty, trees: &mut impl Iterator<Item = Val>) -> Val {
     match ty {
         Ty::Tuple(fields) => Val::Fields(fields.iter().map(|t| place_trees(t, trees)).collect()),
-        Ty::Record(fields) => Val::Fields(fields.iter().map(|(_, t)| place_trees(t, trees)).collect()),
+        Ty::Record(fields) => {
+            Val::Fields(fields.iter().map(|(_, t)| place_trees(t, trees)).collect())
+        }
         Ty::Tensor(..) | Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => {
             trees.next().unwrap_or_else(Val::unit)
         }

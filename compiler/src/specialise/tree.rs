@@ -8,8 +8,17 @@ use tpuc_lang::span::Span;
 use tpuc_lang::typed::{Callee, Expr, GenericId, Ty};
 
 impl Specialiser<'_> {
-    pub(crate) fn map(&mut self, frame: &mut Frame, callees: &[Callee], trees: &[Expr], span: Span) -> Result<Val> {
-        let vals = trees.iter().map(|t| self.expr(frame, t)).collect::<Result<Vec<_>>>()?;
+    pub(crate) fn map(
+        &mut self,
+        frame: &mut Frame,
+        callees: &[Callee],
+        trees: &[Expr],
+        span: Span,
+    ) -> Result<Val> {
+        let vals = trees
+            .iter()
+            .map(|t| self.expr(frame, t))
+            .collect::<Result<Vec<_>>>()?;
         let mut callees = callees.iter();
         self.map_at(frame, &trees[0].ty, &mut callees, vals, span)
     }
@@ -25,7 +34,9 @@ impl Specialiser<'_> {
     ) -> Result<Val> {
         match ty {
             Ty::Tuple(fields) => self.map_fields(frame, fields.iter(), callees, vals, span),
-            Ty::Record(fields) => self.map_fields(frame, fields.iter().map(|(_, t)| t), callees, vals, span),
+            Ty::Record(fields) => {
+                self.map_fields(frame, fields.iter().map(|(_, t)| t), callees, vals, span)
+            }
             Ty::Tree { param, .. } => {
                 let callee = next(callees);
                 let tree = frame.tree(*param);
@@ -71,7 +82,9 @@ impl Specialiser<'_> {
                 let mut inner = frame.at_leaf(param, elem.clone(), shape.clone());
                 return self.call(&mut inner, callee, vals, span);
             }
-            Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => unreachable!("the tree is concrete"),
+            Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => {
+                unreachable!("the tree is concrete")
+            }
         };
         let mut out = Vec::new();
         for (i, ty) in each.into_iter().enumerate() {
@@ -141,7 +154,9 @@ impl Specialiser<'_> {
                 let mut inner = frame.at_leaf(param, elem.clone(), shape.clone());
                 return self.call(&mut inner, callee, vec![acc, val.clone()], span);
             }
-            Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => unreachable!("the tree is concrete"),
+            Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => {
+                unreachable!("the tree is concrete")
+            }
         };
         for (ty, part) in each.into_iter().zip(val.fields()) {
             acc = self.fold_rigid(frame, param, ty, callee, acc, part, span)?;

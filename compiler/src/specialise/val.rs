@@ -30,7 +30,9 @@ impl Val {
     pub fn tensor(&self) -> Value {
         match self {
             Val::Tensor(v) => *v,
-            Val::Fields(_) | Val::Closure(_) => unreachable!("the checker has typed this value as a tensor"),
+            Val::Fields(_) | Val::Closure(_) => {
+                unreachable!("the checker has typed this value as a tensor")
+            }
         }
     }
 
@@ -38,7 +40,9 @@ impl Val {
     pub fn fields(&self) -> &[Val] {
         match self {
             Val::Fields(fields) => fields,
-            Val::Tensor(_) | Val::Closure(_) => unreachable!("the checker has typed this value as a tuple or record"),
+            Val::Tensor(_) | Val::Closure(_) => {
+                unreachable!("the checker has typed this value as a tuple or record")
+            }
         }
     }
 
@@ -69,12 +73,21 @@ impl Val {
     /// A value of a concrete type over tensors taken from the front of `leaves`, which must be enough.
     pub fn of_type(ty: &Ty, leaves: &mut impl Iterator<Item = Value>) -> Val {
         match ty {
-            Ty::Tuple(fields) => Val::Fields(fields.iter().map(|t| Val::of_type(t, leaves)).collect()),
-            Ty::Record(fields) => Val::Fields(fields.iter().map(|(_, t)| Val::of_type(t, leaves)).collect()),
-            Ty::Tensor(..) | Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => match leaves.next() {
-                Some(v) => Val::Tensor(v),
-                None => unreachable!("one leaf was made for each tensor of the type"),
-            },
+            Ty::Tuple(fields) => {
+                Val::Fields(fields.iter().map(|t| Val::of_type(t, leaves)).collect())
+            }
+            Ty::Record(fields) => Val::Fields(
+                fields
+                    .iter()
+                    .map(|(_, t)| Val::of_type(t, leaves))
+                    .collect(),
+            ),
+            Ty::Tensor(..) | Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => {
+                match leaves.next() {
+                    Some(v) => Val::Tensor(v),
+                    None => unreachable!("one leaf was made for each tensor of the type"),
+                }
+            }
         }
     }
 }
@@ -101,7 +114,9 @@ pub fn tensor_type(elem: &ElemTy, shape: &[ShapeItem]) -> Type {
     let mut sizes = sizes(shape);
     let elem = match elem {
         ElemTy::Known(e) => elem_type(*e),
-        ElemTy::Param(_) | ElemTy::LeafOf(_) | ElemTy::Var(_) => unreachable!("the type is concrete"),
+        ElemTy::Param(_) | ElemTy::LeafOf(_) | ElemTy::Var(_) => {
+            unreachable!("the type is concrete")
+        }
     };
     match elem {
         Some(elem) => Type::new(elem, sizes),
@@ -118,7 +133,10 @@ pub fn sizes(shape: &[ShapeItem]) -> Vec<usize> {
         ShapeItem::Dim(d) => d.as_int().and_then(|n| usize::try_from(n).ok()),
         ShapeItem::Spread(_) | ShapeItem::LeafOf(_) | ShapeItem::Var(_) => None,
     };
-    shape.iter().map(|item| size(item).unwrap_or_else(|| unreachable!("the shape is concrete: {shape:?}"))).collect()
+    shape
+        .iter()
+        .map(|item| size(item).unwrap_or_else(|| unreachable!("the shape is concrete: {shape:?}")))
+        .collect()
 }
 
 /// `None` for a key.

@@ -4,7 +4,7 @@ use crate::specialise::error::Result;
 use crate::specialise::frame::Frame;
 use crate::specialise::val::sizes;
 use tpuc_lang::span::Span;
-use tpuc_lang::typed::{Attr, Elem, ElemTy, IndexItem, ShapeItem, Static};
+use tpuc_lang::typed::{Attr, Dim, Elem, ElemTy, IndexItem, ShapeItem, Static};
 
 /// A static argument whose dimensions have become numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,11 @@ pub enum Arg {
 pub enum Index {
     At(i64),
     Tensor,
-    Range { lo: Option<i64>, hi: Option<i64>, step: Option<i64> },
+    Range {
+        lo: Option<i64>,
+        hi: Option<i64>,
+        step: Option<i64>,
+    },
     Rest,
     NewAxis,
 }
@@ -105,8 +109,8 @@ pub fn wrap(axis: i64, rank: usize) -> usize {
 }
 
 fn resolve(frame: &Frame, value: &Static, span: Span) -> Result<Arg> {
-    let int = |d| frame.int(d, span);
-    let bound = |d: &Option<_>| d.as_ref().map(int).transpose();
+    let int = |d: &Dim| frame.int(d, span);
+    let bound = |d: &Option<Dim>| d.as_ref().map(|d| frame.int(d, span)).transpose();
     Ok(match value {
         Static::Int(d) => Arg::Int(int(d)?),
         Static::Shape(items) => Arg::Ints(ints(frame, items, span)?),
@@ -125,9 +129,11 @@ fn resolve(frame: &Frame, value: &Static, span: Span) -> Result<Arg> {
                     Ok(match item {
                         IndexItem::At(d) => Index::At(int(d)?),
                         IndexItem::Tensor => Index::Tensor,
-                        IndexItem::Range { lo, hi, step } => {
-                            Index::Range { lo: bound(lo)?, hi: bound(hi)?, step: bound(step)? }
-                        }
+                        IndexItem::Range { lo, hi, step } => Index::Range {
+                            lo: bound(lo)?,
+                            hi: bound(hi)?,
+                            step: bound(step)?,
+                        },
                         IndexItem::Rest => Index::Rest,
                         IndexItem::NewAxis => Index::NewAxis,
                     })

@@ -37,11 +37,17 @@ pub trait Num {
 
 impl Num for Builder {
     fn full(&mut self, elem: Elem, shape: &[usize], value: f64) -> Value {
-        self.op(Op::Constant(Literal::splat_f64(Type::new(elem, shape), value)), &[])
+        self.op(
+            Op::Constant(Literal::splat_f64(Type::new(elem, shape), value)),
+            &[],
+        )
     }
 
     fn int(&mut self, elem: Elem, value: i64) -> Value {
-        self.op(Op::Constant(Literal::splat_i64(Type::scalar(elem), value)), &[])
+        self.op(
+            Op::Constant(Literal::splat_i64(Type::scalar(elem), value)),
+            &[],
+        )
     }
 
     fn like(&mut self, like: Value, value: f64) -> Value {
@@ -86,21 +92,37 @@ impl Num for Builder {
         if self.ty(x).shape == shape {
             return x;
         }
-        self.op(Op::Broadcast { shape: shape.to_vec(), dims: dims.to_vec() }, &[x])
+        self.op(
+            Op::Broadcast {
+                shape: shape.to_vec(),
+                dims: dims.to_vec(),
+            },
+            &[x],
+        )
     }
 
     fn reshape(&mut self, x: Value, shape: &[usize]) -> Value {
         if self.ty(x).shape == shape {
             return x;
         }
-        self.op(Op::Reshape { shape: shape.to_vec() }, &[x])
+        self.op(
+            Op::Reshape {
+                shape: shape.to_vec(),
+            },
+            &[x],
+        )
     }
 
     fn transpose(&mut self, x: Value, perm: &[usize]) -> Value {
         if perm.iter().enumerate().all(|(i, &p)| i == p) {
             return x;
         }
-        self.op(Op::Transpose { perm: perm.to_vec() }, &[x])
+        self.op(
+            Op::Transpose {
+                perm: perm.to_vec(),
+            },
+            &[x],
+        )
     }
 
     fn convert(&mut self, x: Value, elem: Elem) -> Value {
@@ -111,14 +133,26 @@ impl Num for Builder {
     }
 
     fn iota(&mut self, elem: Elem, shape: &[usize], axis: usize) -> Value {
-        self.op(Op::Iota { ty: Type::new(elem, shape), axis }, &[])
+        self.op(
+            Op::Iota {
+                ty: Type::new(elem, shape),
+                axis,
+            },
+            &[],
+        )
     }
 
     fn reduce(&mut self, op: ReduceOp, x: Value, axes: &[usize]) -> Value {
         if axes.is_empty() {
             return x;
         }
-        self.op(Op::Reduce { op, axes: axes.to_vec() }, &[x])
+        self.op(
+            Op::Reduce {
+                op,
+                axes: axes.to_vec(),
+            },
+            &[x],
+        )
     }
 
     fn spread_back(&mut self, reduced: Value, axes: &[usize], shape: &[usize]) -> Value {
@@ -134,7 +168,14 @@ impl Num for Builder {
         let mut start = vec![0; shape.len()];
         let mut limit = shape.clone();
         (start[axis], limit[axis]) = (lo, hi);
-        self.op(Op::Slice { start, limit, stride: vec![1; shape.len()] }, &[x])
+        self.op(
+            Op::Slice {
+                start,
+                limit,
+                stride: vec![1; shape.len()],
+            },
+            &[x],
+        )
     }
 
     fn concat(&mut self, parts: &[Value], axis: usize) -> Value {
@@ -210,5 +251,7 @@ fn batched_matmul(b: &mut Builder, x: Value, y: Value, sx: &[usize], sy: &[usize
 pub fn common_shape(a: &[usize], b: &[usize]) -> Vec<usize> {
     let rank = a.len().max(b.len());
     let at = |s: &[usize], i: usize| (i + s.len()).checked_sub(rank).map_or(1, |j| s[j]);
-    (0..rank).map(|i| if at(a, i) == 1 { at(b, i) } else { at(a, i) }).collect()
+    (0..rank)
+        .map(|i| if at(a, i) == 1 { at(b, i) } else { at(a, i) })
+        .collect()
 }

@@ -1,0 +1,108 @@
+//! `main` split at its effects: what the host does step by step, and the programs the device runs between.
+//!
+//! Every stretch of instructions between two effects, effect-free loops included, is one [`Func`]: its live-in values
+//! are inputs, its live-outs outputs. A loop or branch with an effect inside is walked by the host. Values that cross
+//! from one step to another live in slots.
+
+mod liveness;
+mod split;
+
+pub use split::split;
+
+use crate::ir::op::{Effect, HostSource};
+use crate::ir::{Func, Literal, Type};
+use tpuc_lang::span::Span;
+
+/// Where a value that crosses steps is kept: index into [`Plan::slots`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(pub u32);
+
+/// What the host does for one `main` or test.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub programs: Vec<Func>,
+    /// Types of the slots.
+    pub slots: Vec<Type>,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub kind: StepKind,
+    pub span: Span,
+    /// Slots that nothing reads after this step (nor in the next iteration): freed, or donated to it.
+    pub last_use: Vec<Slot>,
+}
+
+#[derive(Clone, Debug)]
+pub enum StepKind {
+    /// Runs a program on the device.
+    Run {
+        program: usize,
+        inputs: Vec<Slot>,
+        outputs: Vec<Slot>,
+    },
+    /// A constant that an effect or the host's control flow needs.
+    Constant {
+        value: Literal,
+        output: Slot,
+    },
+    /// Data from the outside.
+    Host {
+        source: HostSource,
+        outputs: Vec<Slot>,
+    },
+    Effect {
+        effect: Effect,
+        inputs: Vec<Slot>,
+    },
+    /// Counted loop. `carried`: (initial value, slot in the body, value at the end of the body, result).
+    For {
+        index: Slot,
+        length: usize,
+        carried: Vec<Carried>,
+        body: Vec<Step>,
+    },
+    While {
+        cond: Vec<Step>,
+        go: Slot,
+        carried: Vec<Carried>,
+        body: Vec<Step>,
+    },
+    /// `results`: (slot, its value in the first branch, in the second).
+    If {
+        pred: Slot,
+        then: Vec<Step>,
+        otherwise: Vec<Step>,
+        results: Vec<(Slot, Slot, Slot)>,
+    },
+}
+
+/// A variable of a loop that the host walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    pub init: Slot,
+    /// Holds the value during an iteration.
+    pub current: Slot,
+    /// Holds it at the end of one; moved to `current` for the next.
+    pub next: Slot,
+    /// Holds it after the loop.
+    pub result: Slot,
+}
+
+/// Which inputs of a program may give their memory to which outputs: for each input in `candidates`, the first
+/// output of equal type that no other input has taken.
+pub fn donations(func: &Func, candidates: &[usize]) -> Vec<(usize, usize)> {
+    let outputs = func.output_types();
+    let inputs = func.input_types();
+    let mut taken = vec![false; outputs.len()];
+    let mut pairs = Vec::new();
+    for &i in candidates {
+        let free = (0..outputs.len()).find(|&o| !taken[o] && outputs[o] == inputs[i]);
+        if let Some(o) = free {
+            taken[o] = true;
+            pairs.push((i, o));
+        }
+    }
+    pairs
+}
