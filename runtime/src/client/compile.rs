@@ -1,0 +1,150 @@
+//! Compilation: options, and the optimised program as text.
+
+use std::fs;
+use std::sync::Arc;
+
+use pjrt_sys::protos::xla::{
+    CompileOptionsProto, ExecutableBuildOptionsProto, OptionOverrideProto,
+    option_override_proto::Value,
+};
+use prost::Message;
+
+use super::{Client, Executable, Signature};
+use crate::error::Error;
+use crate::ffi::{Failure, Status};
+
+/// How a program is compiled.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CompileOptions {
+    /// XLA options by name, without `--`. An unknown one is an error of the compilation.
+    pub overrides: Vec<(String, OverrideValue)>,
+}
+
+/// The value of an XLA option.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OverrideValue {
+    Text(String),
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+}
+
+impl CompileOptions {
+    /// The options as the C API takes them. Counts of 0 or a missing part would end the process.
+    pub(super) fn encode(&self, flags: &[(String, OverrideValue)]) -> Vec<u8> {
+        let build = ExecutableBuildOptionsProto {
+            device_ordinal: -1,
+            num_replicas: 1,
+            num_partitions: 1,
+            ..Default::default()
+        };
+        let overrides = flags.iter().chain(&self.overrides);
+        CompileOptionsProto {
+            executable_build_options: Some(build),
+            env_option_overrides: overrides
+                .map(|(name, value)| {
+                    let value = match value {
+                        OverrideValue::Text(text) => Value::StringField(text.clone()),
+                        OverrideValue::Bool(bool) => Value::BoolField(*bool),
+                        OverrideValue::Int(int) => Value::IntField(*int),
+                        OverrideValue::Float(float) => Value::DoubleField(*float),
+                    };
+                    (name.clone(), OptionOverrideProto { value: Some(value) })
+                })
+                .collect(),
+            ..Default::default()
+        }
+        .encode_to_vec()
+    }
+}
+
+impl Client {
+    /// Compiles `code`: StableHLO as text, bytecode or a portable artifact, with a function `main`.
+    /// `name` is what errors call the program.
+    ///
+    /// Errors when the signature has a tensor of uncountable size or does not fit the program's results,
+    /// and when the plugin's compiler refuses.
+    pub fn compile(
+        &self,
+        name: &str,
+        code: &[u8],
+        signature: Signature,
+        options: &CompileOptions,
+    ) -> Result<Executable, Error> {
+        signature.check(name)?;
+        let raw = self
+            .raw
+            .compile(code, &options.encode(&self.flags))
+            .map_err(|failure| compile_error(name, failure))?;
+        Executable::new(Arc::from(name), raw, signature)
+    }
+
+    /// Loads what [`Executable::serialize`] gave. The bytes must come from the very same plugin and
+    /// options: another version may take them and compute garbage.
+    pub fn load(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        signature: Signature,
+    ) -> Result<Executable, Error> {
+        signature.check(name)?;
+        let raw = self
+            .raw
+            .deserialize(bytes)
+            .map_err(|failure| compile_error(name, failure))?;
+        Executable::new(Arc::from(name), raw, signature)
+    }
+
+    /// What the plugin's compiler makes of a program, as HLO text. The C API has no call for it, so the
+    /// program is compiled once more with the compiler's own dump switched on.
+    pub fn optimized_hlo(
+        &self,
+        name: &str,
+        code: &[u8],
+        signature: &Signature,
+        options: &CompileOptions,
+    ) -> Result<String, Error> {
+        let folder = tempfile::tempdir().map_err(|error| Error::WriteFailed {
+            path: std::env::temp_dir(),
+            reason: error.to_string(),
+        })?;
+        let mut options = options.clone();
+        options.overrides.extend([
+            (
+                "xla_dump_to".to_owned(),
+                OverrideValue::Text(folder.path().display().to_string()),
+            ),
+            ("xla_dump_hlo_as_text".to_owned(), OverrideValue::Bool(true)),
+        ]);
+        self.compile(name, code, signature.clone(), &options)?;
+
+        let unreadable = |error: std::io::Error| Error::FileUnreadable {
+            path: folder.path().to_path_buf(),
+            reason: error.to_string(),
+        };
+        let mut dumps = Vec::new();
+        for entry in fs::read_dir(folder.path()).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            if path.to_string_lossy().ends_with("after_optimizations.txt") {
+                dumps.push(path);
+            }
+        }
+        dumps.sort();
+        let path = dumps.first().ok_or_else(|| Error::DumpMissing {
+            program: name.to_owned(),
+        })?;
+        fs::read_to_string(path).map_err(unreadable)
+    }
+}
+
+fn compile_error(name: &str, failure: Failure) -> Error {
+    let program = name.to_owned();
+    if failure.status == Status::ResourceExhausted {
+        Error::OutOfMemory {
+            program,
+            message: failure.message,
+        }
+    } else {
+        Error::CompileFailed { program, failure }
+    }
+}

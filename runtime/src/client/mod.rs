@@ -1,0 +1,192 @@
+//! Devices: a client of a plugin, arrays on its devices, and programs that run there.
+//!
+//! Everything is asynchronous: uploads and executions return at once, and an error of either shows
+//! when a [`Buffer`] that depends on it is awaited or fetched. Everything that makes plugins abort the
+//! process or compute garbage in silence (argument count, element type, shape, device, deleted buffers,
+//! sizes that overflow, empty options) is checked here, before the call. That a donated buffer is used
+//! again cannot be written down: [`Input::Donate`] takes it.
+//!
+//! Not here: finding and loading plugins ([`crate::plugin`]), and what programs mean.
+
+mod buffer;
+mod compile;
+mod executable;
+mod signature;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use crate::ffi::{CompiledMemory, DeviceMemory};
+pub use buffer::Buffer;
+pub use compile::{CompileOptions, OverrideValue};
+pub use executable::{Executable, Input};
+pub use signature::Signature;
+
+use crate::error::Error;
+use crate::ffi::{self, Failure, NamedValue, OptionValue, Status};
+use crate::plugin::{Device, Plugin};
+
+/// How a client is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientOptions {
+    /// How many devices the CPU plays; ignored by plugins of real devices, which have what they have.
+    pub cpu_devices: usize,
+}
+
+impl Default for ClientOptions {
+    /// One device: the CPU plugin's own default of 4 would only split the work.
+    fn default() -> ClientOptions {
+        ClientOptions { cpu_devices: 1 }
+    }
+}
+
+/// A device of a client, for people.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceInfo {
+    pub id: i32,
+    /// Such as `cpu` or `TPU v6 lite`.
+    pub kind: String,
+    /// Such as `cpu:0`.
+    pub name: String,
+    /// `None` where the plugin does not count.
+    pub memory: Option<DeviceMemory>,
+}
+
+/// A plugin's client. Cheap to clone; buffers and executables keep it alive.
+#[derive(Clone)]
+pub struct Client {
+    raw: Arc<ffi::Client>,
+    platform: Arc<str>,
+    plugin: Arc<PathBuf>,
+    flags: Arc<Vec<(String, OverrideValue)>>,
+}
+
+impl Client {
+    /// Starts the plugin's runtime. Errors when it has no device to drive, when its device is held by
+    /// another process, or when it drives another kind of device than the plugin was found for.
+    pub fn new(plugin: &Plugin, options: ClientOptions) -> Result<Client, Error> {
+        let path = plugin.path();
+        let create = |options: &[NamedValue]| {
+            ffi::Client::create(plugin.api(), options)
+                .map_err(|failure| creation_error(path.to_path_buf(), failure))
+        };
+        let cpu_options = [NamedValue {
+            name: "cpu_device_count".to_owned(),
+            value: OptionValue::Int(options.cpu_devices.max(1) as i64),
+        }];
+        // Only CPU plugins know the option, and others may refuse it, so it is passed to those that are
+        // known to be one; a plugin named by its path may turn out to be one.
+        let looks_like_cpu = matches!(plugin.device(), Device::Cpu { .. });
+        let mut raw = create(if looks_like_cpu { &cpu_options } else { &[] })?;
+        let platform = raw.platform_name().map_err(call_error)?;
+        if platform == "cpu" && raw.device_count() != options.cpu_devices.max(1) {
+            raw = create(&cpu_options)?;
+        }
+        if let Some(wanted) = plugin.device().platform()
+            && wanted != platform
+        {
+            return Err(Error::PlatformMismatch {
+                path: path.to_path_buf(),
+                wanted: wanted.to_owned(),
+                found: platform,
+            });
+        }
+        if raw.device_count() == 0 {
+            return Err(Error::DeviceMissing {
+                path: path.to_path_buf(),
+                message: "its list of devices is empty".to_owned(),
+            });
+        }
+        Ok(Client {
+            raw,
+            platform: platform.into(),
+            plugin: Arc::new(path.to_path_buf()),
+            flags: Arc::new(plugin.flags().to_vec()),
+        })
+    }
+
+    /// Such as `cpu`, `tpu`, `cuda`.
+    pub fn platform(&self) -> &str {
+        &self.platform
+    }
+
+    /// The plugin's own words on its platform's version.
+    pub fn platform_version(&self) -> Result<String, Error> {
+        self.raw.platform_version().map_err(call_error)
+    }
+
+    /// The file of the plugin that drives the devices.
+    pub fn plugin_path(&self) -> &Path {
+        &self.plugin
+    }
+
+    pub fn device_count(&self) -> usize {
+        self.raw.device_count()
+    }
+
+    /// The devices of this process.
+    pub fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
+        (0..self.device_count())
+            .map(|index| {
+                let text = self.raw.device_text(index).map_err(call_error)?;
+                Ok(DeviceInfo {
+                    id: text.id,
+                    kind: text.kind,
+                    name: text.name,
+                    memory: self.raw.device_memory(index).map_err(call_error)?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Why a plugin did not start. Plugins have one status for several of these; the words tell them apart.
+fn creation_error(path: PathBuf, failure: Failure) -> Error {
+    let Failure { status, message } = failure;
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    if says(&["size: expected"]) {
+        Error::PluginStructs { path, message }
+    } else if says(&[
+        "already in use",
+        "in use by process",
+        "lockfile",
+        "Device or resource busy",
+    ]) {
+        Error::DeviceBusy { path, message }
+    } else if status == Status::NotFound
+        || says(&[
+            "No jellyfish device found",
+            "no supported devices found",
+            "CUDA_ERROR_NO_DEVICE",
+            "no CUDA-capable device",
+            "hipErrorNoDevice",
+            "No visible GPU devices",
+            "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+        ])
+    {
+        Error::DeviceMissing { path, message }
+    } else {
+        Error::ClientFailed {
+            path,
+            failure: Failure { status, message },
+        }
+    }
+}
+
+/// A call that should not fail, did.
+fn call_error(failure: Failure) -> Error {
+    Error::PluginCall { failure }
+}
+
+/// An error of a running program. Plugins report a lack of memory under several statuses.
+fn run_error(program: &str, failure: Failure) -> Error {
+    let program = program.to_owned();
+    if failure.status == Status::ResourceExhausted || failure.message.contains("Out of memory") {
+        Error::OutOfMemory {
+            program,
+            message: failure.message,
+        }
+    } else {
+        Error::ExecutionFailed { program, failure }
+    }
+}

@@ -1,0 +1,312 @@
+//! The prose of [`Error`]: its message, and the help line where a fix is known.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::Error;
+use crate::ffi::Failure;
+
+impl fmt::Display for Error {
+    /// The message, without the code and without the help. It may have several lines: those of a
+    /// plugin are passed on as they are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::FileUnreadable { path, reason } => {
+                write!(f, "cannot read {}: {reason}", show(path))
+            }
+            Error::DatasetMissing { name, .. } => {
+                write!(f, "the dataset \"{name}\" is not on this machine")
+            }
+            Error::DatasetUnknown { name, .. } => write!(f, "there is no dataset \"{name}\""),
+            Error::WrongMagic {
+                path,
+                expected,
+                found,
+            } => write!(
+                f,
+                "{} does not start as it should: expected {expected}, found {}",
+                show(path),
+                hex(found)
+            ),
+            Error::Truncated {
+                path,
+                expected,
+                found,
+            } => write!(
+                f,
+                "{} is cut short: its header announces {expected} bytes, and there are {found}",
+                show(path)
+            ),
+            Error::Malformed {
+                path,
+                format,
+                reason,
+            } => write!(f, "{} is not a good {format} file: {reason}", show(path)),
+            Error::UnsupportedElement { path, found } => write!(
+                f,
+                "{} has elements of type {found}, which the language does not have",
+                show(path)
+            ),
+            Error::UnknownFormat { path } => {
+                write!(f, "{} has a name of no known data format", show(path))
+            }
+            Error::CsvCell {
+                path,
+                line,
+                column,
+                found,
+            } => write!(
+                f,
+                "{}, line {line}, column {column}: expected a number, found \"{found}\"",
+                show(path)
+            ),
+            Error::FieldMissing { path, field, .. } => {
+                write!(f, "{} has no array named \"{field}\"", show(path))
+            }
+            Error::ByteCount {
+                spec,
+                expected,
+                found,
+            } => write!(f, "{spec} takes {expected} bytes, and {found} were given"),
+            Error::TensorTooLarge { spec } => {
+                write!(f, "{spec} takes more bytes than a 64-bit number can count")
+            }
+            Error::FormatSpec { spec, reason } => {
+                write!(f, "the format \":{spec}\" does not work here: {reason}")
+            }
+            Error::Unwritable { path, reason } => {
+                write!(f, "cannot write to {}: {reason}", show(path))
+            }
+            Error::WriteFailed { path, reason } => {
+                write!(f, "writing {} failed: {reason}", show(path))
+            }
+            Error::NameTwice { path, name } => write!(
+                f,
+                "two arrays for {} have the same name \"{name}\"",
+                show(path)
+            ),
+            Error::ArgumentCount {
+                program,
+                expected,
+                found,
+            } => write!(
+                f,
+                "program `{program}` takes {expected} arguments, and {found} were given"
+            ),
+            Error::ArgumentType {
+                program,
+                index,
+                expected,
+                found,
+            } => write!(
+                f,
+                "program `{program}`: argument {index} is {expected}, and {found} was given"
+            ),
+            Error::ArgumentDeleted { program, index } => write!(
+                f,
+                "program `{program}`: argument {index} was deleted or donated before"
+            ),
+            Error::ArgumentElsewhere { program, index } => write!(
+                f,
+                "program `{program}`: argument {index} is on another device than the program"
+            ),
+            Error::BufferDeleted => write!(f, "the buffer was deleted or donated before"),
+            Error::SignatureMismatch { program, reason } => write!(
+                f,
+                "program `{program}` is not what its signature says: {reason}"
+            ),
+            Error::CompileFailed { program, failure } => write!(
+                f,
+                "the device's compiler refused program `{program}`: {failure}"
+            ),
+            Error::OutOfMemory { program, message } => {
+                write!(f, "out of memory in program `{program}`: {message}")
+            }
+            Error::ExecutionFailed { program, failure } => {
+                write!(f, "program `{program}` failed on the device: {failure}")
+            }
+            Error::TransferFailed { spec, failure } => {
+                write!(f, "moving {spec} to or from the device failed: {failure}")
+            }
+            Error::DumpMissing { program } => write!(
+                f,
+                "the plugin's compiler wrote no optimised program for `{program}`"
+            ),
+            Error::DeviceCount { wanted, present } => {
+                write!(
+                    f,
+                    "{wanted} devices were asked for, and there are {present}"
+                )
+            }
+            Error::DeviceName { found } => write!(f, "\"{found}\" names no device"),
+            Error::PluginNotFound { device, .. } => {
+                write!(f, "no PJRT plugin for \"{device}\" was found")
+            }
+            Error::PluginFileMissing { path } => write!(f, "there is no file {}", show(path)),
+            Error::PluginNotElf { path, found } => write!(
+                f,
+                "{} is not a plugin: a shared library starts with 7f 45 4c 46, and this file with {}",
+                show(path),
+                hex(found)
+            ),
+            Error::PluginArchitecture {
+                path,
+                expected,
+                found,
+            } => write!(
+                f,
+                "{} is for another machine: it is built for {found}, and this is {expected}",
+                show(path)
+            ),
+            Error::PluginTruncated {
+                path,
+                expected,
+                found,
+            } => write!(
+                f,
+                "{} is cut short: its header announces {expected} bytes, and there are {found}",
+                show(path)
+            ),
+            Error::PluginLibraryMissing { path, library } => write!(
+                f,
+                "{} needs the library {library}, which is not on this machine",
+                show(path)
+            ),
+            Error::PluginSymbolMissing { path, symbol } => write!(
+                f,
+                "{} needs the function {symbol}, which none of its libraries has",
+                show(path)
+            ),
+            Error::PluginUnloadable { path, reason } => {
+                write!(f, "{} cannot be loaded: {reason}", show(path))
+            }
+            Error::PluginNoEntry { path } => write!(
+                f,
+                "{} is a shared library, but no PJRT plugin: it has no GetPjrtApi",
+                show(path)
+            ),
+            Error::PluginTooOld { path, version } => write!(
+                f,
+                "{} is too old: it has PJRT API {}.{}, and 0.54 is the oldest that works",
+                show(path),
+                version.0,
+                version.1
+            ),
+            Error::PluginTooNew { path, version } => write!(
+                f,
+                "{} is too new: it has PJRT API {}.{}, and only 0.x is known",
+                show(path),
+                version.0,
+                version.1
+            ),
+            Error::PluginStructs { path, message } => write!(
+                f,
+                "{} is too new: a call has grown beyond what is known here ({message})",
+                show(path)
+            ),
+            Error::DeviceMissing { path, message } => write!(
+                f,
+                "{} found no device that it can drive: {message}",
+                show(path)
+            ),
+            Error::DeviceBusy { path, message } => write!(
+                f,
+                "the device of {} is in use by another process: {message}",
+                show(path)
+            ),
+            Error::ClientFailed { path, failure } => {
+                write!(f, "{} did not start: {failure}", show(path))
+            }
+            Error::PlatformMismatch {
+                path,
+                wanted,
+                found,
+            } => write!(
+                f,
+                "{} drives \"{found}\", and \"{wanted}\" was asked for",
+                show(path)
+            ),
+            Error::PluginCall { failure } => write!(f, "a call of the plugin failed: {failure}"),
+        }
+    }
+}
+
+impl Error {
+    /// What to do about it, where that is known.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Error::DatasetMissing { looked, .. } => Some(format!(
+                "run `make setup`, or put its files into a folder of that name under $TPUC_DATA; looked in\n{}",
+                list(looked)
+            )),
+            Error::DatasetUnknown { known, .. } => Some(format!("known are {}", known.join(", "))),
+            Error::WrongMagic { .. } | Error::Truncated { .. } => {
+                Some("fetch the file again; the download may have been cut off".to_owned())
+            }
+            Error::UnknownFormat { .. } => Some(
+                "the name should end in .npy, .npz, .safetensors, .csv, .idx, -ubyte, or one of the last two with .gz"
+                    .to_owned(),
+            ),
+            Error::FieldMissing { known, .. } => Some(format!("it has {}", known.join(", "))),
+            Error::FormatSpec { .. } => Some(
+                "format specs are Python's: [[fill]align][sign][0][width][,][.precision][type]"
+                    .to_owned(),
+            ),
+            Error::OutOfMemory { .. } => {
+                Some("use a smaller batch, a narrower type, or `checkpoint`".to_owned())
+            }
+            Error::DeviceCount { .. } => {
+                Some("the CPU plays several devices with `--device cpu:N`".to_owned())
+            }
+            Error::DeviceName { .. } => {
+                Some("use cpu, cpu:N, tpu, cuda, rocm, or the path of a plugin".to_owned())
+            }
+            Error::PluginNotFound { looked, .. } => Some(format!(
+                "run `make setup`, or name a plugin with `--device PATH` or $TPUC_PLUGIN; looked for\n{}",
+                list(looked)
+            )),
+            Error::PluginTruncated { .. } => {
+                Some("fetch the file again; the download may have been cut off".to_owned())
+            }
+            Error::PluginLibraryMissing { library, .. } => Some(format!(
+                "install what provides {library}, or add its folder to LD_LIBRARY_PATH"
+            )),
+            Error::DeviceMissing { .. } => Some(
+                "`--device cpu` runs anywhere; `tpuc devices` lists what was found".to_owned(),
+            ),
+            Error::DeviceBusy { .. } => Some("end the other process first".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.message.is_empty() {
+            write!(f, "{:?}", self.status)
+        } else {
+            f.write_str(self.message.trim_end())
+        }
+    }
+}
+
+fn show(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    let lines: Vec<String> = paths
+        .iter()
+        .map(|path| format!("  {}", show(path)))
+        .collect();
+    lines.join("\n")
+}
+
+/// The first bytes of a file, as people compare them.
+fn hex(bytes: &[u8]) -> String {
+    if bytes.is_empty() {
+        return "nothing".to_owned();
+    }
+    let parts: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    parts.join(" ")
+}

@@ -1,0 +1,112 @@
+//! Bytes at a 64-byte boundary, which plugins can use in place instead of copying.
+
+use std::fmt;
+use std::io::{self, Read};
+
+/// The alignment that CPU plugins ask of host memory to use it without a copy.
+const ALIGNMENT: usize = 64;
+
+/// A block of bytes that starts at a 64-byte boundary.
+pub struct Bytes {
+    /// A little longer than needed; the block starts at the first aligned byte.
+    storage: Vec<u8>,
+    start: usize,
+    len: usize,
+}
+
+impl Bytes {
+    pub fn zeroed(len: usize) -> Bytes {
+        let storage = vec![0; len + ALIGNMENT];
+        let start = padding(&storage);
+        Bytes {
+            storage,
+            start,
+            len,
+        }
+    }
+
+    pub fn from_slice(bytes: &[u8]) -> Bytes {
+        let mut block = Bytes::zeroed(bytes.len());
+        block.as_mut_slice().copy_from_slice(bytes);
+        block
+    }
+
+    /// Reads up to `len` bytes; the block is shorter where the reader ends earlier.
+    /// A `len` that memory does not hold is an error, not an abort.
+    pub fn read_from(reader: impl Read, len: usize) -> io::Result<Bytes> {
+        let mut storage = Vec::new();
+        storage
+            .try_reserve_exact(len.saturating_add(ALIGNMENT))
+            .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let start = padding(&storage);
+        storage.resize(start, 0);
+        let len = reader.take(len as u64).read_to_end(&mut storage)?;
+        Ok(Bytes {
+            storage,
+            start,
+            len,
+        })
+    }
+
+    pub fn as_slice(&self) -> &[u8] {
+        &self.storage[self.start..self.start + self.len]
+    }
+
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        &mut self.storage[self.start..self.start + self.len]
+    }
+}
+
+/// Bytes from the start of the storage to the first aligned one.
+fn padding(storage: &Vec<u8>) -> usize {
+    let address = storage.as_ptr().addr();
+    address.next_multiple_of(ALIGNMENT) - address
+}
+
+impl Clone for Bytes {
+    fn clone(&self) -> Bytes {
+        Bytes::from_slice(self.as_slice())
+    }
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Bytes) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bytes({})", self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_make_them_is_aligned() {
+        for len in [0, 1, 63, 64, 1000, 1 << 20] {
+            let source: Vec<u8> = (0..len).map(|i| i as u8).collect();
+            let read = Bytes::read_from(source.as_slice(), len).unwrap();
+            let copied = Bytes::from_slice(&source);
+            for bytes in [&read, &copied, &copied.clone()] {
+                assert_eq!(bytes.as_slice(), source);
+                assert_eq!(bytes.as_slice().as_ptr().addr() % ALIGNMENT, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_short_reader_gives_a_short_block() {
+        let bytes = Bytes::read_from([1u8, 2, 3].as_slice(), 10).unwrap();
+        assert_eq!(bytes.as_slice(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn an_impossible_length_is_an_error() {
+        let result = Bytes::read_from([1u8].as_slice(), usize::MAX - 100);
+        assert_eq!(result.unwrap_err().kind(), io::ErrorKind::OutOfMemory);
+    }
+}

@@ -1,0 +1,12 @@
+//! Plugins: which device is wanted, where its plugin is, whether the file is one, and loading it.
+//!
+//! There is no fall-back: a plugin that is asked for and does not work is an error, never another device.
+
+mod elf;
+mod load;
+mod name;
+mod search;
+
+pub use load::Plugin;
+pub use name::{Device, PLUGIN_VARIABLE};
+pub use search::{Found, Place, find, survey};

@@ -1,0 +1,246 @@
+//! Where plugins are looked for, in order.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::name::Device;
+use crate::error::Error;
+use crate::surroundings::Surroundings;
+
+/// Folders that plugins are installed to by other means.
+const STANDARD: [&str; 7] = [
+    "/usr/local/lib/tpuc/plugins",
+    "/usr/lib/tpuc/plugins",
+    "/usr/local/lib",
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/usr/lib",
+    "/lib",
+];
+
+/// A place where a plugin may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Why it is looked at, such as "site-packages of the active Python".
+    pub reason: &'static str,
+    pub path: PathBuf,
+    pub exists: bool,
+}
+
+/// What was looked for where, for one device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub device: Device,
+    /// All places in order; the first that exists is used.
+    pub places: Vec<Place>,
+}
+
+impl Found {
+    /// The plugin that would be used.
+    pub fn plugin(&self) -> Option<&Path> {
+        self.places
+            .iter()
+            .find(|place| place.exists)
+            .map(|place| place.path.as_path())
+    }
+}
+
+/// Looks for a device's plugin. Errors when it is nowhere: a named file that is missing and a
+/// device without any plugin are different errors.
+pub fn find(device: &Device, around: &Surroundings) -> Result<PathBuf, Error> {
+    let found = look(device, around);
+    if let Some(path) = found.plugin() {
+        return Ok(path.to_path_buf());
+    }
+    Err(match device {
+        Device::Path(path) => Error::PluginFileMissing { path: path.clone() },
+        Device::Cpu { .. } | Device::Tpu | Device::Cuda | Device::Rocm => Error::PluginNotFound {
+            device: device.to_string(),
+            looked: found.places.into_iter().map(|place| place.path).collect(),
+        },
+    })
+}
+
+/// Looks for the plugins of all named devices: what `tpuc devices` reports.
+pub fn survey(around: &Surroundings) -> Vec<Found> {
+    [
+        Device::Cpu { count: 1 },
+        Device::Tpu,
+        Device::Cuda,
+        Device::Rocm,
+    ]
+    .iter()
+    .map(|device| look(device, around))
+    .collect()
+}
+
+fn look(device: &Device, around: &Surroundings) -> Found {
+    let mut places = Vec::new();
+    let mut add = |reason, path: PathBuf| {
+        if !places.iter().any(|place: &Place| place.path == path) {
+            let exists = path.is_file();
+            places.push(Place {
+                reason,
+                path,
+                exists,
+            });
+        }
+    };
+    if let Device::Path(path) = device {
+        add("named", path.clone());
+    } else {
+        let (names, packages) = files(device);
+        for folder in around.deps("plugins") {
+            // Folders without a `.deps` would drown the report, and have nothing to find.
+            if folder.is_dir() {
+                names
+                    .iter()
+                    .for_each(|name| add(".deps", folder.join(name)));
+            }
+        }
+        if let Some(folder) = around.installed("plugins") {
+            names
+                .iter()
+                .for_each(|name| add("install folder", folder.join(name)));
+        }
+        for folder in site_packages(around) {
+            packages
+                .iter()
+                .for_each(|package| add("active Python", folder.join(package)));
+        }
+        for folder in STANDARD {
+            names
+                .iter()
+                .for_each(|name| add("standard path", Path::new(folder).join(name)));
+        }
+    }
+    Found {
+        device: device.clone(),
+        places,
+    }
+}
+
+/// The file names of a device's plugins, and their paths inside a site-packages folder.
+fn files(device: &Device) -> (&'static [&'static str], &'static [&'static str]) {
+    match device {
+        Device::Cpu { .. } => (
+            &["pjrt_c_api_cpu_plugin.so", "libpjrt_cpu.so"],
+            &["lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so"],
+        ),
+        Device::Tpu => (&["libtpu.so"], &["libtpu/libtpu.so"]),
+        Device::Cuda => (
+            &["xla_cuda_plugin.so", "pjrt_c_api_gpu_plugin.so"],
+            &[
+                "jax_plugins/xla_cuda13/xla_cuda_plugin.so",
+                "jax_plugins/xla_cuda12/xla_cuda_plugin.so",
+            ],
+        ),
+        Device::Rocm => (
+            &["xla_rocm_plugin.so"],
+            &[
+                "jax_plugins/xla_rocm7/xla_rocm_plugin.so",
+                "jax_plugins/xla_rocm60/xla_rocm_plugin.so",
+            ],
+        ),
+        Device::Path(_) => (&[], &[]),
+    }
+}
+
+/// The site-packages folders of the active environment: of `VIRTUAL_ENV`, of `CONDA_PREFIX`, and of the
+/// first `python3` in `PATH`.
+fn site_packages(around: &Surroundings) -> Vec<PathBuf> {
+    let mut prefixes: Vec<PathBuf> = ["VIRTUAL_ENV", "CONDA_PREFIX"]
+        .iter()
+        .filter_map(|name| around.variable(name).map(PathBuf::from))
+        .collect();
+    let path = around.variable("PATH").unwrap_or_default();
+    let python = std::env::split_paths(&path).find(|folder| folder.join("python3").is_file());
+    if let Some(prefix) = python.as_deref().and_then(Path::parent) {
+        prefixes.push(prefix.to_path_buf());
+    }
+    let mut folders = Vec::new();
+    for prefix in prefixes {
+        for version in sorted(&prefix.join("lib")) {
+            let name = version.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with("python3") {
+                folders.push(version.join("site-packages"));
+                folders.push(version.join("dist-packages"));
+            }
+        }
+    }
+    folders.retain(|folder| folder.is_dir());
+    folders.dedup();
+    folders
+}
+
+/// A folder's entries by name; none where it cannot be read.
+fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    paths.sort();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(path: &Path) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, b"").unwrap();
+    }
+
+    #[test]
+    fn deps_come_before_the_install_folder_before_python() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        let deps = root.join("work/.deps/plugins/pjrt_c_api_cpu_plugin.so");
+        let installed = root.join("lib/tpuc/plugins/pjrt_c_api_cpu_plugin.so");
+        let python = root
+            .join("venv/lib/python3.12/site-packages/lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so");
+        for path in [&deps, &installed, &python] {
+            touch(path);
+        }
+        let venv = root.join("venv").display().to_string();
+        let around = Surroundings::new(
+            [("VIRTUAL_ENV".to_owned(), venv)],
+            Some(root.join("work/sub")),
+            Some(root.join("bin/tpuc")),
+        );
+        let cpu = Device::Cpu { count: 1 };
+        for expected in [&deps, &installed, &python] {
+            assert_eq!(&find(&cpu, &around).unwrap(), expected);
+            fs::remove_file(expected).unwrap();
+        }
+        let Err(Error::PluginNotFound { device, looked }) = find(&cpu, &around) else {
+            panic!("found a plugin where there is none");
+        };
+        assert_eq!(device, "cpu");
+        assert!(looked.contains(&installed) && looked.contains(&python));
+    }
+
+    #[test]
+    fn python_of_the_path_is_looked_at() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        touch(&root.join("bin/python3"));
+        let tpu = root.join("lib/python3.13/site-packages/libtpu/libtpu.so");
+        touch(&tpu);
+        let path = root.join("bin").display().to_string();
+        let around = Surroundings::new([("PATH".to_owned(), path)], None, None);
+        assert_eq!(find(&Device::Tpu, &around).unwrap(), tpu);
+        let report = survey(&around);
+        assert_eq!(report[1].plugin(), Some(tpu.as_path()));
+        assert_eq!(report.len(), 4);
+    }
+
+    #[test]
+    fn a_named_file_that_is_missing_has_its_own_error() {
+        let path = PathBuf::from("/no/such/plugin.so");
+        let error = find(&Device::Path(path.clone()), &Surroundings::for_tests(&[])).unwrap_err();
+        assert_eq!(error, Error::PluginFileMissing { path });
+    }
+}

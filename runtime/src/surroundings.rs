@@ -1,0 +1,141 @@
+//! Where the process runs: the folders and variables from which plugins and data are found.
+//!
+//! Read once and passed around, so that searches are functions of it and tests can make their own.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// The variables that searches look at. Others are not read.
+const VARIABLES: [&str; 8] = [
+    "TPUC_PLUGIN",
+    "TPUC_DATA",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PATH",
+    "HOME",
+    "XDG_CACHE_HOME",
+    "LD_LIBRARY_PATH",
+];
+
+/// The folders and variables of a process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surroundings {
+    variables: BTreeMap<String, String>,
+    /// The current folder; `None` where it was removed.
+    current: Option<PathBuf>,
+    /// The running program's file; `None` where the system does not say.
+    program: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub fn of_process() -> Surroundings {
+        let variables = VARIABLES
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), env::var(name).ok()?)))
+            .collect();
+        Surroundings {
+            variables,
+            current: env::current_dir().ok(),
+            program: env::current_exe()
+                .and_then(|program| program.canonicalize())
+                .ok(),
+        }
+    }
+
+    pub fn new(
+        variables: impl IntoIterator<Item = (String, String)>,
+        current: Option<PathBuf>,
+        program: Option<PathBuf>,
+    ) -> Surroundings {
+        Surroundings {
+            variables: variables.into_iter().collect(),
+            current,
+            program,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_tests(variables: &[(&str, &str)]) -> Surroundings {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Surroundings::new(variables.iter().map(owned), None, None)
+    }
+
+    /// A variable's value; `None` when unset or empty.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        self.variables
+            .get(name)
+            .filter(|value| !value.is_empty())
+            .cloned()
+    }
+
+    /// `.deps/PART` in each folder above the program, nearest first, then in the current folder and
+    /// each above it, without repeats.
+    pub(crate) fn deps(&self, part: &str) -> Vec<PathBuf> {
+        let above_program = self.program.iter().flat_map(|p| p.ancestors().skip(1));
+        let above_current = self.current.iter().flat_map(|p| p.ancestors());
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for folder in above_program.chain(above_current) {
+            let folder = folder.join(".deps").join(part);
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
+    }
+
+    /// `../lib/tpuc/PART` beside the folder of an installed program.
+    pub(crate) fn installed(&self, part: &str) -> Option<PathBuf> {
+        let prefix = self.program.as_deref()?.parent()?.parent()?;
+        Some(prefix.join("lib/tpuc").join(part))
+    }
+
+    /// The user's cache folder for this program.
+    pub(crate) fn cache(&self) -> Option<PathBuf> {
+        let base = match self.variable("XDG_CACHE_HOME") {
+            Some(folder) => PathBuf::from(folder),
+            None => Path::new(&self.variable("HOME")?).join(".cache"),
+        };
+        Some(base.join("tpuc"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deps_are_looked_for_upwards_from_the_program_then_from_the_current_folder() {
+        let around = Surroundings::new(
+            [],
+            Some("/home/me/work".into()),
+            Some("/home/me/tpuc/target/release/tpuc".into()),
+        );
+        let folders = around.deps("data");
+        assert_eq!(
+            folders[0],
+            Path::new("/home/me/tpuc/target/release/.deps/data")
+        );
+        assert_eq!(folders[2], Path::new("/home/me/tpuc/.deps/data"));
+        assert_eq!(
+            folders.last().unwrap(),
+            Path::new("/home/me/work/.deps/data")
+        );
+        assert_eq!(folders.len(), 7);
+        let installed = around.installed("plugins").unwrap();
+        assert_eq!(
+            installed,
+            Path::new("/home/me/tpuc/target/lib/tpuc/plugins")
+        );
+    }
+
+    #[test]
+    fn the_cache_follows_xdg() {
+        let home = Surroundings::for_tests(&[("HOME", "/h")]);
+        assert_eq!(home.cache().unwrap(), Path::new("/h/.cache/tpuc"));
+        let xdg = Surroundings::for_tests(&[("HOME", "/h"), ("XDG_CACHE_HOME", "/x")]);
+        assert_eq!(xdg.cache().unwrap(), Path::new("/x/tpuc"));
+        assert_eq!(Surroundings::for_tests(&[]).cache(), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! What the tests of devices share: the CPU plugin of the set-up, and small programs.
+
+#![allow(dead_code)] // Each test file uses a part of it.
+
+use tpuc_runtime::Surroundings;
+use tpuc_runtime::client::{Client, ClientOptions, CompileOptions, Executable, Signature};
+use tpuc_runtime::host::{DType, TensorSpec};
+use tpuc_runtime::plugin::{Device, Plugin};
+
+/// The CPU plugin of `.deps`. A missing one fails the test: without it nothing is tested.
+pub fn cpu_plugin() -> Plugin {
+    let device = Device::Cpu { count: 1 };
+    match Plugin::open(&device, &Surroundings::of_process()) {
+        Ok(plugin) => plugin,
+        Err(error) => panic!("no CPU plugin ({error}): run `make setup` first"),
+    }
+}
+
+pub fn cpu() -> Client {
+    Client::new(&cpu_plugin(), ClientOptions::default()).expect("the CPU plugin starts")
+}
+
+pub fn f32s(shape: impl Into<Vec<usize>>) -> TensorSpec {
+    TensorSpec::new(DType::F32, shape)
+}
+
+pub fn i32s(shape: impl Into<Vec<usize>>) -> TensorSpec {
+    TensorSpec::new(DType::I32, shape)
+}
+
+pub fn signature(inputs: &[TensorSpec], outputs: &[TensorSpec], donated: &[usize]) -> Signature {
+    Signature {
+        inputs: inputs.to_vec(),
+        outputs: outputs.to_vec(),
+        donated: donated.to_vec(),
+    }
+}
+
+pub fn compile(client: &Client, code: &str, signature: Signature) -> Executable {
+    client
+        .compile(
+            "test",
+            code.as_bytes(),
+            signature,
+            &CompileOptions::default(),
+        )
+        .expect("the program compiles")
+}
+
+/// `x + y`, element by element, over `f32[4]`; the first argument is donated.
+pub const ADD: &str = r#"
+module @add {
+  func.func public @main(%x: tensor<4xf32> {tf.aliasing_output = 0 : i32}, %y: tensor<4xf32>)
+      -> tensor<4xf32> {
+    %0 = stablehlo.add %x, %y : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+"#;
+
+pub fn add_signature() -> Signature {
+    signature(&[f32s([4]), f32s([4])], &[f32s([4])], &[0])
+}
