@@ -13,6 +13,7 @@ mod print;
 pub mod shape;
 pub mod table;
 pub mod types;
+pub mod verify;
 
 pub use builder::Builder;
 pub use func::{Func, Inst, Region, Value};
