@@ -2,5 +2,7 @@
 //!
 //! Pure: no IO. Everything but the lowering builds without MLIR.
 
+pub mod ad;
 pub mod ir;
 pub mod plan;
+pub mod transform;
