@@ -3,4 +3,6 @@
 //! Pure: no IO. Everything but the lowering builds without MLIR.
 
 pub mod ir;
+#[cfg(feature = "mlir")]
+pub mod lower;
 pub mod plan;
