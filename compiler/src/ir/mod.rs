@@ -4,11 +4,16 @@
 //! an element type and a static shape. Loops and branches hold nested regions, which may use the values around them.
 
 pub mod builder;
+mod equal;
 pub mod func;
 pub mod literal;
 pub mod op;
+pub mod parse;
+mod print;
 pub mod shape;
+pub mod table;
 pub mod types;
+pub mod verify;
 
 pub use builder::Builder;
 pub use func::{Func, Inst, Region, Value};

@@ -135,7 +135,7 @@ fn expect_regions(op: &Op, regions: &[Vec<Type>]) -> Result<(), String> {
 }
 
 /// Whether the elements can be counted, and their bytes be addressed.
-fn addressable(ty: &Type) -> bool {
+pub(super) fn addressable(ty: &Type) -> bool {
     ty.shape
         .iter()
         .try_fold(ty.elem.bytes(), |n, &d| n.checked_mul(d))
