@@ -137,21 +137,50 @@ pub fn to_i64(values: &[usize]) -> Vec<i64> {
     values.iter().map(|&v| v as i64).collect()
 }
 
+/// A block under construction, and the constants that stand in it already.
+pub struct OpenBlock<'c> {
+    block: Block<'c>,
+    constants: RefCell<HashMap<Literal, Tensor<'c>>>,
+}
+
+impl<'c> OpenBlock<'c> {
+    pub fn new() -> Self {
+        OpenBlock {
+            block: Block::new(&[]),
+            constants: RefCell::default(),
+        }
+    }
+
+    pub fn add_param(&self, session: &Session<'c>, ty: &Type, at: Location<'c>) -> Tensor<'c> {
+        Tensor {
+            value: self.block.add_argument(session.tensor_type(ty), at),
+            ty: ty.clone(),
+        }
+    }
+
+    /// A region of this one block.
+    pub fn into_region(self) -> Region<'c> {
+        let region = Region::new();
+        region.append_block(self.block);
+        region
+    }
+}
+
 /// A place where ops are appended.
 #[derive(Clone, Copy)]
 pub struct Emit<'b, 'c> {
     pub session: &'b Session<'c>,
-    block: &'b Block<'c>,
+    open: &'b OpenBlock<'c>,
     pub location: Location<'c>,
 }
 
 type Named<'n, 'c> = (&'n str, Attribute<'c>);
 
 impl<'b, 'c> Emit<'b, 'c> {
-    pub fn new(session: &'b Session<'c>, block: &'b Block<'c>, location: Location<'c>) -> Self {
+    pub fn new(session: &'b Session<'c>, open: &'b OpenBlock<'c>, location: Location<'c>) -> Self {
         Emit {
             session,
-            block,
+            open,
             location,
         }
     }
@@ -195,7 +224,7 @@ impl<'b, 'c> Emit<'b, 'c> {
     /// Appends `return` of a region or of a function.
     pub fn terminate(&self, name: &str, results: &[&Tensor<'c>]) {
         let operation = self.build(name, results, &[], &[], Vec::new());
-        self.block.append_operation(operation);
+        self.open.block.append_operation(operation);
     }
 
     fn build(
@@ -235,7 +264,7 @@ impl<'b, 'c> Emit<'b, 'c> {
     }
 
     fn append(&self, operation: Operation<'c>, types: &[Type]) -> Vec<Tensor<'c>> {
-        let operation = self.block.append_operation(operation);
+        let operation = self.open.block.append_operation(operation);
         operation
             .results()
             .zip(types)
@@ -269,21 +298,16 @@ impl<'b, 'c> Emit<'b, 'c> {
         terminator: &str,
         body: impl FnOnce(&Emit<'_, 'c>, Vec<Tensor<'c>>) -> Vec<Tensor<'c>>,
     ) -> (Region<'c>, Vec<Type>) {
-        let block = Block::new(&[]);
+        let open = OpenBlock::new();
         let args = params
             .iter()
-            .map(|ty| Tensor {
-                value: block.add_argument(self.session.tensor_type(ty), self.location),
-                ty: ty.clone(),
-            })
+            .map(|ty| open.add_param(self.session, ty, self.location))
             .collect();
-        let inner = Emit::new(self.session, &block, self.location);
+        let inner = Emit::new(self.session, &open, self.location);
         let results = body(&inner, args);
         inner.terminate(terminator, &results.iter().collect::<Vec<_>>());
         let types = results.into_iter().map(|t| t.ty).collect();
-        let region = Region::new();
-        region.append_block(block);
-        (region, types)
+        (open.into_region(), types)
     }
 
     /// Calls a private function of the module, which is made on first use. The name must tell apart all bodies;
@@ -315,10 +339,24 @@ impl<'b, 'c> Emit<'b, 'c> {
         )
     }
 
-    /// `stablehlo.constant`.
+    /// `stablehlo.constant`; one op in a block for equal splats, which the lowering needs again and again.
     pub fn constant(&self, literal: &Literal) -> Tensor<'c> {
-        let value = elements(self.session, literal);
-        self.op("stablehlo.constant", &[], &[("value", value)], literal.ty())
+        let make = || {
+            let value = elements(self.session, literal);
+            self.op("stablehlo.constant", &[], &[("value", value)], literal.ty())
+        };
+        if literal.splat().is_none() {
+            return make();
+        }
+        let mut known = self.open.constants.borrow_mut();
+        match known.get(literal) {
+            Some(tensor) => tensor.clone(),
+            None => {
+                let tensor = make();
+                known.insert(literal.clone(), tensor.clone());
+                tensor
+            }
+        }
     }
 
     /// Every element is `value`, rounded to the element type.

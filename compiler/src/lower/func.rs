@@ -1,17 +1,15 @@
 //! Functions and regions: signatures, which IR value is which MLIR value, and the walk over instructions.
 
-use super::emit::{Emit, Session, Tensor};
+use super::emit::{Emit, OpenBlock, Session, Tensor};
 use super::place::Places;
 use super::table;
 use crate::ir::func::{Func, Region, Value};
 use crate::ir::types::Type;
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, StringAttribute, TypeAttribute};
-use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationBuilder;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{
-    Attribute, Block, Identifier, Location, Operation, Region as MlirRegion, RegionLike,
-    Type as MlirType,
+    Attribute, Identifier, Location, Operation, Region as MlirRegion, Type as MlirType,
 };
 
 /// The head of a `func.func`.
@@ -91,7 +89,7 @@ pub fn function<'c>(
     signature: &Signature<'_>,
     input_names: &[String],
 ) -> Operation<'c> {
-    let block = Block::new(&[]);
+    let open = OpenBlock::new();
     let mut scope = Scope::new(func, places);
     for (i, &param) in func.body.params.iter().enumerate() {
         let place = places.location(func.span(param));
@@ -99,24 +97,19 @@ pub fn function<'c>(
             Some(name) => Location::name(session.context, name, place),
             None => place,
         };
-        let ty = func.ty(param);
-        let value = block.add_argument(session.tensor_type(ty), location);
-        scope.set(
-            param,
-            Tensor {
-                value,
-                ty: ty.clone(),
-            },
-        );
+        scope.set(param, open.add_param(session, func.ty(param), location));
     }
-    let first = func.body.insts.iter().find_map(|i| i.results.first());
-    let location = places.location(first.map(|&v| func.span(v)).unwrap_or_default());
-    let emit = Emit::new(session, &block, location);
+    let location = beginning(func, places);
+    let emit = Emit::new(session, &open, location);
     let results = scope.insts(&emit, &func.body);
     emit.terminate("func.return", &results.iter().collect::<Vec<_>>());
-    let body = MlirRegion::new();
-    body.append_block(block);
-    signature.function(session, body, location)
+    signature.function(session, open.into_region(), location)
+}
+
+/// The place of the first value that a function computes.
+pub fn beginning<'c>(func: &Func, places: &Places<'c, '_>) -> Location<'c> {
+    let first = func.body.insts.iter().find_map(|i| i.results.first());
+    places.location(first.map(|&v| func.span(v)).unwrap_or_default())
 }
 
 /// The MLIR values of the IR's values. Each value of a function is defined once, so one table serves all its

@@ -46,19 +46,32 @@ pub fn conv<'c>(e: &Emit<'_, 'c>, args: &[Tensor<'c>], dims: &ConvDims, ty: &Typ
             },
         ],
     );
+    let mut attributes = vec![
+        ("dimension_numbers", numbers),
+        ("feature_group_count", s.i64(dims.feature_groups)),
+        ("batch_group_count", s.i64(dims.batch_groups)),
+    ];
+    // The others only where they differ from the op's defaults.
+    for (name, values) in [
+        ("window_strides", &dims.stride),
+        ("lhs_dilation", &dims.lhs_dilation),
+        ("rhs_dilation", &dims.rhs_dilation),
+    ] {
+        if values.iter().any(|&v| v != 1) {
+            attributes.push((name, s.i64s(values)));
+        }
+    }
+    if dims.padding.iter().any(|&pair| pair != (0, 0)) {
+        attributes.push(("padding", s.padding(&dims.padding)));
+    }
+    if dims.reverse.contains(&true) {
+        let reversed = ffi::bool_array(s.context, &dims.reverse);
+        attributes.push(("window_reversal", reversed));
+    }
     e.op(
         "stablehlo.convolution",
         &[&args[0], &args[1]],
-        &[
-            ("window_strides", s.i64s(&dims.stride)),
-            ("padding", s.padding(&dims.padding)),
-            ("lhs_dilation", s.i64s(&dims.lhs_dilation)),
-            ("rhs_dilation", s.i64s(&dims.rhs_dilation)),
-            ("window_reversal", ffi::bool_array(s.context, &dims.reverse)),
-            ("dimension_numbers", numbers),
-            ("feature_group_count", s.i64(dims.feature_groups)),
-            ("batch_group_count", s.i64(dims.batch_groups)),
-        ],
+        &attributes,
         ty,
     )
 }

@@ -100,8 +100,13 @@ fn fill<'c>(
 ) -> (MlirModule<'c>, Option<LowerError>) {
     let session = Session::new(context);
     let places = Places::new(context, options.sources);
-    let mut module = MlirModule::new(Location::unknown(context));
-    if let Some(first) = funcs.first() {
+    let first = funcs.first();
+    let location = match first {
+        Some(first) => func::beginning(first, &places),
+        None => Location::unknown(context),
+    };
+    let mut module = MlirModule::new(location);
+    if let Some(first) = first {
         let name = StringAttribute::new(context, &first.name);
         module
             .as_operation_mut()
