@@ -21,6 +21,7 @@ mnist: release ## Train the MNIST program, from nothing but this checkout
 
 test: setup lint ## Formatting, lints and every test
 	scripts/test_setup.sh
+	python3 -B -m unittest discover -q -s bench
 	scripts/test.sh
 
 lint: setup ## Formatting and lints only, those of the build without MLIR included

@@ -5,7 +5,7 @@ LLVM_MAJOR=22
 # The version that the llvm-config shim answers: that of the headers the bindings are made from.
 LLVM_VERSION=22.1.8
 APT_LLVM_PACKAGES=(
-    llvm-22-dev libmlir-22-dev mlir-22-tools libclang-22-dev libpolly-22-dev
+    llvm-22-dev libmlir-22-dev libclang-22-dev libpolly-22-dev
     libzstd-dev zlib1g-dev libxml2-dev libedit-dev
 )
 

@@ -1,1 +1,58 @@
-fn main() {}
+//! The `tpuc` command: argument parsing and dispatch.
+
+mod cli;
+mod commands;
+mod convert;
+mod execute;
+mod failure;
+mod loader;
+mod pipeline;
+mod progress;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            let usage = e.use_stderr();
+            // A closed pipe is the reader's business.
+            let _ = e.print();
+            return ExitCode::from(if usage { 64 } else { 0 });
+        }
+    };
+    // A bug in the compiler is said as one, with the exit code of the environment.
+    let result = std::panic::catch_unwind(|| dispatch(cli));
+    match result {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => {
+            eprint!("{failure}");
+            ExitCode::from(failure.exit_code())
+        }
+        Err(_) => {
+            eprintln!("error[E0900]: this is a bug in tpuc; the message above says where");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<(), Failure> {
+    if cli.version {
+        return commands::version::version();
+    }
+    match cli.command {
+        None => Err(Failure::Usage(
+            "no command; `tpuc --help` lists them".into(),
+        )),
+        Some(Command::Run(args)) => commands::run::run(&args),
+        Some(Command::Check(args)) => commands::check::check(&args),
+        Some(Command::DumpHlo(args)) => commands::dump::dump(&args),
+        Some(Command::Devices(args)) => commands::devices::devices(&args),
+        Some(Command::Test(args)) => commands::test::test(&args),
+        Some(Command::Fmt(args)) => commands::fmt::fmt(&args),
+        Some(Command::Explain { code }) => commands::explain::explain(&code),
+    }
+}

@@ -4,6 +4,10 @@
 
 pub mod ast;
 pub mod diag;
+pub mod lexer;
+pub mod parser;
 pub mod source;
 pub mod span;
 pub mod typed;
+
+pub use parser::{Parsed, parse};

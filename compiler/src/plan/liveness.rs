@@ -23,6 +23,14 @@ pub(super) fn mark(steps: &mut [Step], live_after: &HashSet<Slot>) -> HashSet<Sl
     live
 }
 
+/// Slots that the steps of a list themselves write.
+pub(super) fn written(steps: &[Step]) -> HashSet<Slot> {
+    steps
+        .iter()
+        .flat_map(|s| reads_and_writes(&s.kind).1)
+        .collect()
+}
+
 /// Marks the steps inside a step; gives the slots from outside that they read.
 fn nested(kind: &mut StepKind, live: &HashSet<Slot>) -> HashSet<Slot> {
     match kind {

@@ -88,6 +88,8 @@ pub struct Carried {
     pub next: Slot,
     /// Holds it after the loop.
     pub result: Slot,
+    /// Whether `next` is made in the body, so that it is given up when it has moved on.
+    pub next_is_own: bool,
 }
 
 /// Which inputs of a program may give their memory to which outputs: for each input in `candidates`, the first

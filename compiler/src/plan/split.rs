@@ -167,6 +167,7 @@ impl<'f> Splitter<'f> {
         mut inner: Vec<Step>,
     ) -> (Vec<Carried>, Vec<Step>) {
         let next = self.read_all(&body.results, &mut inner, inst);
+        let made = liveness::written(&inner);
         let carried = inits
             .iter()
             .enumerate()
@@ -175,6 +176,7 @@ impl<'f> Splitter<'f> {
                 current: self.slot(params[i]),
                 next: next[i],
                 result: self.slot(inst.results[i]),
+                next_is_own: made.contains(&next[i]),
             })
             .collect();
         (carried, inner)

@@ -21,7 +21,7 @@ use crate::ir::{Builder, Func};
 use error::Result;
 use frame::Frame;
 use std::rc::Rc;
-use tpuc_lang::typed::{Body, FnId, GenericArg, Program};
+use tpuc_lang::typed::{Body, FnId, GenericArg, Program, Ty};
 use val::Val;
 
 /// Evaluates typed trees into the IR function under construction.
@@ -30,6 +30,8 @@ pub struct Specialiser<'p> {
     pub(crate) b: Builder,
     /// What the functions called by the one being specialised were specialised for: filled when wanted by a dump.
     pub(crate) instances: Vec<Instance>,
+    /// The functions that transforms were applied to, as they were before.
+    pub(crate) callees: Vec<Func>,
 }
 
 /// A function with the concrete generic arguments of a call met on the way from `main`.
@@ -42,32 +44,47 @@ pub struct Instance {
 /// The IR of `main` or of a test: no inputs and no outputs, its effects in place. Also the instances it calls, each
 /// once, in order of the first call.
 pub fn script(program: &Program, name: &str, body: &Body) -> Result<(Func, Vec<Instance>)> {
-    let mut s = Specialiser::new(program, name);
-    let mut frame = Frame::default();
-    s.block(&mut frame, &body.block)?;
+    let s = evaluate_script(program, name, body)?;
     Ok((s.b.finish(Vec::new()), s.instances))
+}
+
+/// The functions that `main` or a test differentiates, maps or otherwise transforms, as they are before.
+pub fn script_callees(program: &Program, name: &str, body: &Body) -> Result<Vec<Func>> {
+    Ok(evaluate_script(program, name, body)?.callees)
+}
+
+fn evaluate_script<'p>(program: &'p Program, name: &str, body: &Body) -> Result<Specialiser<'p>> {
+    let mut s = Specialiser::new(program, name);
+    s.block(&mut Frame::default(), &body.block)?;
+    Ok(s)
 }
 
 /// The IR of one function at concrete generic arguments; its inputs are the leaves of its parameters. `None` where it
 /// takes functions, which only a call can give.
 pub fn function(program: &Program, instance: &Instance) -> Result<Option<Func>> {
+    Ok(evaluate_function(program, instance)?.map(|(s, out)| s.b.finish(out.leaves())))
+}
+
+/// As [`script_callees`], for one function.
+pub fn function_callees(program: &Program, instance: &Instance) -> Result<Vec<Func>> {
+    Ok(evaluate_function(program, instance)?.map(|(s, _)| s.callees).unwrap_or_default())
+}
+
+fn evaluate_function<'p>(program: &'p Program, instance: &Instance) -> Result<Option<(Specialiser<'p>, Val)>> {
     let def = &program.fns[instance.id.0 as usize];
     let mut s = Specialiser::new(program, &def.name);
     s.b.span = def.span;
-    let frame = Frame {
-        generics: Rc::new(instance.generics.clone()),
-        ..Frame::default()
-    };
+    let frame = Frame { generics: Rc::new(instance.generics.clone()), ..Frame::default() };
     let mut args = Vec::new();
     for param in &def.params {
         let ty = frame.ty(&param.ty, def.span)?;
-        if matches!(ty, tpuc_lang::typed::Ty::Fn(..)) {
+        if matches!(ty, Ty::Fn(..)) {
             return Ok(None);
         }
         args.push(s.params_of(&ty));
     }
     let out = s.call_fn(instance.id, instance.generics.clone(), args, def.span)?;
-    Ok(Some(s.b.finish(out.leaves())))
+    Ok(Some((s, out)))
 }
 
 impl<'p> Specialiser<'p> {
@@ -80,7 +97,7 @@ impl<'p> Specialiser<'p> {
     }
 
     /// Parameters of the innermost open region, one for each leaf of a concrete type.
-    pub(crate) fn params_of(&mut self, ty: &tpuc_lang::typed::Ty) -> Val {
+    pub(crate) fn params_of(&mut self, ty: &Ty) -> Val {
         let leaves: Vec<_> = val::leaf_types(ty)
             .into_iter()
             .map(|t| self.b.param(t))

@@ -9,7 +9,7 @@ use crate::ir::{Builder, Elem, Func, Literal, Op, Type, Value};
 use crate::passes;
 use crate::transform;
 use tpuc_lang::span::Span;
-use tpuc_lang::typed::{Transform, TransformKind, Ty};
+use tpuc_lang::typed::{Callee, Transform, TransformKind, Ty};
 
 /// A callee as a closed function.
 struct Closed {
@@ -65,14 +65,25 @@ impl Specialiser<'_> {
             .b
             .close_region(result.as_ref().map(Val::leaves).unwrap_or_default());
         result?;
-        let (mut func, captures) = self.b.extract("callee", &region);
+        let (mut func, captures) = self.b.extract(self.name_of(&t.callee), &region);
         passes::before_transform(&mut func);
+        if !self.callees.contains(&func) {
+            self.callees.push(func.clone());
+        }
         Ok(Closed {
             func,
             params,
             ret,
             captures,
         })
+    }
+
+    fn name_of(&self, callee: &Callee) -> String {
+        match callee {
+            Callee::Fn { id, .. } => self.program.fns[id.0 as usize].name.to_string(),
+            Callee::Lambda(_) | Callee::Local(_) => "lambda".to_string(),
+            Callee::Transform(inner) => self.name_of(&inner.callee),
+        }
     }
 
     /// Which inputs of the closed function belong to the arguments chosen, and are floats.

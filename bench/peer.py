@@ -1,0 +1,55 @@
+"""What the JAX peers share: MNIST from its local files, and the one form in which they report. Not a benchmark itself."""
+
+import json
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+STARTED = time.perf_counter()
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def mnist():
+    """Training images (60000, 784) u8 and labels (60000,) u8, then those of the test set (10000 of each)."""
+    folder = pathlib.Path(os.environ.get("TPUC_MNIST") or ROOT / ".deps/data/mnist")
+    return (
+        _idx(folder / "train-images-idx3-ubyte").reshape(-1, 784),
+        _idx(folder / "train-labels-idx1-ubyte"),
+        _idx(folder / "t10k-images-idx3-ubyte").reshape(-1, 784),
+        _idx(folder / "t10k-labels-idx1-ubyte"),
+    )
+
+
+def _idx(path):
+    data = path.read_bytes()
+    zero, kind, rank = int.from_bytes(data[:2], "big"), data[2], data[3]
+    if zero != 0 or kind != 8:
+        sys.exit(f"{path} is not an IDX file of bytes")
+    shape = np.frombuffer(data, ">i4", rank, 4)
+    return np.frombuffer(data, np.uint8, offset=4 + 4 * rank).reshape(shape)
+
+
+class Epochs:
+    """Prints each epoch's line as it ends, and at the end one line of JSON with the times that only the program knows."""
+
+    def __init__(self, count):
+        self.count = count
+        self.setup = time.perf_counter() - STARTED
+        self.train = []
+        self.evaluate = []
+
+    def end(self, loss, train_acc, test_acc, train_seconds, evaluate_seconds):
+        self.train.append(train_seconds)
+        self.evaluate.append(evaluate_seconds)
+        print(
+            f"epoch {len(self.train)}/{self.count}  loss={loss:.4f}  "
+            f"train_acc={train_acc:.4f}  test_acc={test_acc:.4f}",
+            flush=True,
+        )
+
+    def done(self):
+        seconds = {"setup": self.setup, "train": self.train, "evaluate": self.evaluate}
+        print(json.dumps({"seconds": seconds}), flush=True)

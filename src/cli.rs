@@ -1,0 +1,185 @@
+//! The command line: names, options and help texts.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "tpuc",
+    about = "Compiles and runs .tl programs: shapes checked before anything runs, readable StableHLO, PJRT devices",
+    disable_version_flag = true,
+    after_help = "Examples:\n  \
+        tpuc run examples/mnist.tl                         train on the CPU\n  \
+        tpuc run examples/mnist.tl --set EPOCHS=1          with another constant\n  \
+        tpuc check model.tl                                types and shapes only\n  \
+        tpuc dump-hlo model.tl --fn step                   the StableHLO of one function\n  \
+        tpuc dump-hlo model.tl -o step.mlir --fn step      into a file\n  \
+        tpuc dump-hlo model.tl --fn step --check step.mlir fail if it has changed\n  \
+        tpuc devices                                       what programs can run on here\n\n\
+        Exit codes: 0 success, 1 errors in the program, 2 run-time and environment errors, 64 usage."
+)]
+pub struct Cli {
+    /// Print the version of tpuc and of its native parts.
+    #[arg(long, short = 'V')]
+    pub version: bool,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a program's `main`.
+    Run(RunArgs),
+    /// Check a program: every error and warning of the file, in order.
+    Check(CheckArgs),
+    /// Print what a program becomes, at any stage.
+    DumpHlo(DumpArgs),
+    /// Show the devices that programs can run on, and where their plugins were looked for.
+    Devices(DevicesArgs),
+    /// Run the `test` blocks of a file, or of all .tl files under a folder.
+    Test(TestArgs),
+    /// Format programs in the one style.
+    Fmt(FmtArgs),
+    /// Explain an error code.
+    Explain {
+        /// Such as E0302.
+        code: String,
+    },
+}
+
+/// What changes how a program is compiled.
+#[derive(Debug, Args, Clone)]
+pub struct ProgramArgs {
+    /// Give a top-level `const` another value; may be repeated.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_value)]
+    pub set: Vec<(String, String)>,
+    /// 0: no rewrites; 1: those that keep every bit, and harmless regroupings; 2: all.
+    #[arg(long, value_name = "LEVEL", default_value = "1", value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub opt: u8,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+    /// cpu, cpu:N, tpu, cuda, rocm, or the path of a PJRT plugin [default: $TPUC_PLUGIN, else cpu].
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Where the arithmetic is done: a PJRT device, or the reference interpreter (slow).
+    #[arg(long, value_enum, default_value_t = BackendName::Pjrt)]
+    pub backend: BackendName,
+    /// Say what the optimiser did.
+    #[arg(long)]
+    pub explain_opt: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BackendName {
+    Pjrt,
+    Interp,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+    /// One JSON object a diagnostic, for editors.
+    #[arg(long)]
+    pub json: bool,
+    /// Count warnings as errors.
+    #[arg(long, value_name = "WHAT", value_parser = ["warnings"])]
+    pub deny: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct DumpArgs {
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t = Stage::Stablehlo)]
+    pub stage: Stage,
+    /// Only this function, at the shapes of its first call from `main` (or as it is, if it has no parameters to infer).
+    #[arg(long = "fn", value_name = "NAME")]
+    pub function: Option<String>,
+    /// Write to a file instead of the terminal.
+    #[arg(short, long, value_name = "PATH", conflicts_with_all = ["check", "update"])]
+    pub output: Option<PathBuf>,
+    /// Compare with a stored dump; print the difference and exit with 1 if there is one.
+    #[arg(long, value_name = "PATH")]
+    pub check: Option<PathBuf>,
+    /// With --check: rewrite the stored dump instead.
+    #[arg(long, requires = "check")]
+    pub update: bool,
+    /// Keep the .tl location of each op in the StableHLO.
+    #[arg(long)]
+    pub locations: bool,
+    /// For the stage `hlo`: the device whose compiler is asked.
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Say what the optimiser did, on the error stream.
+    #[arg(long)]
+    pub explain_opt: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Stage {
+    Tokens,
+    Ast,
+    Typed,
+    /// At concrete shapes, before differentiation: the functions that transforms are applied to.
+    Ir,
+    /// After all transforms.
+    Grad,
+    /// After the e-graph optimiser.
+    Opt,
+    Stablehlo,
+    /// What the plugin's compiler makes of it.
+    Hlo,
+}
+
+#[derive(Debug, Args)]
+pub struct DevicesArgs {
+    #[arg(long)]
+    pub json: bool,
+    /// Only this device, or the plugin at this path.
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct TestArgs {
+    /// A file or a folder.
+    #[arg(default_value = ".")]
+    pub path: PathBuf,
+    /// Only tests whose name contains this.
+    #[arg(long)]
+    pub filter: Option<String>,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+    #[arg(long, value_enum, default_value_t = BackendName::Pjrt)]
+    pub backend: BackendName,
+}
+
+#[derive(Debug, Args)]
+pub struct FmtArgs {
+    /// Files to rewrite in place; `-` reads the standard input and writes the standard output.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Change nothing; exit with 1 if a file is not in the style.
+    #[arg(long)]
+    pub check: bool,
+}
+
+fn name_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().into(), value.trim().into()))
+        }
+        _ => Err("expected NAME=VALUE".into()),
+    }
+}

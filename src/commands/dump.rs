@@ -1,0 +1,253 @@
+//! `tpuc dump-hlo`: what a program becomes, at any stage; and comparing it with a stored dump.
+
+use super::fmt::write;
+use super::run;
+use crate::cli::{DumpArgs, Stage};
+use crate::execute::device::{plan_donations, signature};
+use crate::failure::Failure;
+use crate::pipeline;
+use similar::TextDiff;
+use std::path::Path;
+use tpuc_compiler::ir::{Func, print};
+use tpuc_compiler::plan::Plan;
+use tpuc_compiler::specialise::{self, Instance};
+use tpuc_compiler::{lower, passes};
+use tpuc_lang::source::Sources;
+use tpuc_lang::span::FileId;
+use tpuc_lang::typed::{FnId, Program};
+use tpuc_lang::{dump, lexer, parser};
+use tpuc_runtime::Surroundings;
+use tpuc_runtime::client::CompileOptions;
+
+pub fn dump(args: &DumpArgs) -> Result<(), Failure> {
+    let text = text(args)?;
+    if let Some(stored) = &args.check {
+        return compare(stored, &text, args.update);
+    }
+    match &args.output {
+        Some(path) => write(path, &text),
+        None => {
+            print!("{text}");
+            Ok(())
+        }
+    }
+}
+
+/// Exit code 1 and a unified diff if the stored dump is another.
+fn compare(stored: &Path, text: &str, update: bool) -> Result<(), Failure> {
+    if update {
+        return write(stored, text);
+    }
+    let old = pipeline::read(stored)?;
+    if old == text {
+        return Ok(());
+    }
+    let name = stored.display().to_string();
+    print!(
+        "{}",
+        TextDiff::from_lines(old.as_str(), text)
+            .unified_diff()
+            .header(&name, "emitted now")
+    );
+    Err(Failure::Program)
+}
+
+fn text(args: &DumpArgs) -> Result<String, Failure> {
+    let around = Surroundings::of_process();
+    if matches!(args.stage, Stage::Tokens | Stage::Ast) {
+        return syntax(args);
+    }
+    let (program, sources) = pipeline::load(&args.file, &args.program, &around)?;
+    if args.stage == Stage::Typed {
+        return Ok(dump::typed::program(&program, args.function.as_deref()));
+    }
+    match args.stage {
+        Stage::Ir => before_transforms(args, &program, &sources),
+        Stage::Grad => Ok(funcs(args, &program, &sources)?
+            .iter()
+            .map(print::func)
+            .collect::<Vec<_>>()
+            .join("\n")),
+        Stage::Opt => {
+            let mut plan = plan(args, &program, &sources)?;
+            optimise(args, &mut plan);
+            Ok(plan
+                .programs
+                .iter()
+                .map(print::func)
+                .collect::<Vec<_>>()
+                .join("\n"))
+        }
+        Stage::Stablehlo | Stage::Hlo | Stage::Tokens | Stage::Ast | Stage::Typed => {
+            let mut plan = plan(args, &program, &sources)?;
+            optimise(args, &mut plan);
+            modules(args, &plan, &sources, &around)
+        }
+    }
+}
+
+fn syntax(args: &DumpArgs) -> Result<String, Failure> {
+    let text = pipeline::read(&args.file)?;
+    if args.stage == Stage::Tokens {
+        return Ok(dump::tokens::tokens(
+            &lexer::tokens(FileId(0), &text),
+            &text,
+        ));
+    }
+    let mut sources = Sources::default();
+    let file = sources.add(args.file.display().to_string(), text.clone());
+    let parsed = parser::parse(file, &text);
+    pipeline::print_diagnostics(&parsed.diagnostics, &sources);
+    if parsed.diagnostics.is_empty() {
+        Ok(dump::ast::module(&parsed.module))
+    } else {
+        Err(Failure::Program)
+    }
+}
+
+/// The function asked for, or the script of `main`, with all transforms applied.
+fn funcs(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Vec<Func>, Failure> {
+    match &args.function {
+        Some(name) => Ok(vec![function(program, name, sources)?]),
+        None => Ok(vec![script(program, sources)?.0]),
+    }
+}
+
+fn script(program: &Program, sources: &Sources) -> Result<(Func, Vec<Instance>), Failure> {
+    match &program.main {
+        Some(main) => {
+            pipeline::script(program, "main", main).map_err(|d| pipeline::report(*d, sources))
+        }
+        None => Err(Failure::runtime(
+            "E0601",
+            "the program has no `main`",
+            Some("name a function without parameters to infer with `--fn`".into()),
+        )),
+    }
+}
+
+/// A function at the shapes of its first call from `main`, or as it is where nothing is to be inferred.
+fn function(program: &Program, name: &str, sources: &Sources) -> Result<Func, Failure> {
+    let instance = instance(program, name, sources)?;
+    let func =
+        specialise::function(program, &instance).map_err(|d| pipeline::report(*d, sources))?;
+    match func {
+        Some(mut func) => {
+            passes::clean(&mut func);
+            Ok(func)
+        }
+        None => Err(Failure::Usage(format!(
+            "`{name}` takes a function, so it has no code of its own"
+        ))),
+    }
+}
+
+fn instance(program: &Program, name: &str, sources: &Sources) -> Result<Instance, Failure> {
+    let named = |id: &FnId| {
+        let def = &program.fns[id.0 as usize];
+        *def.name == *name && def.module.is_empty()
+            || format!("{}.{}", def.module, def.name) == name
+    };
+    let ids = (0..program.fns.len() as u32)
+        .map(FnId)
+        .filter(named)
+        .collect::<Vec<_>>();
+    let Some(&id) = ids.first() else {
+        return Err(Failure::Usage(format!(
+            "the program has no function `{name}`"
+        )));
+    };
+    if program.fns[id.0 as usize].generics.is_empty() {
+        return Ok(Instance {
+            id,
+            generics: Vec::new(),
+        });
+    }
+    let met = if program.main.is_some() {
+        script(program, sources)?.1
+    } else {
+        Vec::new()
+    };
+    met.into_iter().find(|i| i.id == id).ok_or_else(|| {
+        Failure::Usage(format!(
+            "`{name}` has parameters to infer, and `main` does not call it: its sizes are unknown"
+        ))
+    })
+}
+
+/// The functions that transforms are applied to, each once; or, where there are none, the function itself.
+fn before_transforms(
+    args: &DumpArgs,
+    program: &Program,
+    sources: &Sources,
+) -> Result<String, Failure> {
+    let report = |d: Box<tpuc_lang::diag::Diagnostic>| pipeline::report(*d, sources);
+    let callees = match &args.function {
+        Some(name) => {
+            let instance = instance(program, name, sources)?;
+            specialise::function_callees(program, &instance).map_err(report)?
+        }
+        None => match &program.main {
+            Some(main) => specialise::script_callees(program, "main", main).map_err(report)?,
+            None => Vec::new(),
+        },
+    };
+    let all = if callees.is_empty() {
+        funcs(args, program, sources)?
+    } else {
+        callees
+    };
+    Ok(all.iter().map(print::func).collect::<Vec<_>>().join("\n"))
+}
+
+/// The programs of `main`, or the one of the function asked for; not optimised yet.
+fn plan(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Plan, Failure> {
+    Ok(match &args.function {
+        Some(name) => Plan {
+            programs: vec![function(program, name, sources)?],
+            slots: vec![],
+            steps: vec![],
+        },
+        None => tpuc_compiler::plan::split(&script(program, sources)?.0),
+    })
+}
+
+fn optimise(args: &DumpArgs, plan: &mut Plan) {
+    for func in &mut plan.programs {
+        *func = pipeline::optimise(func, args.program.opt, args.explain_opt);
+    }
+}
+
+fn modules(
+    args: &DumpArgs,
+    plan: &Plan,
+    sources: &Sources,
+    around: &Surroundings,
+) -> Result<String, Failure> {
+    let donations = plan_donations(plan);
+    let context = lower::Context::new();
+    let device = match args.stage {
+        Stage::Hlo => Some(run::client(args.device.as_deref(), around)?),
+        _ => None,
+    };
+    let mut texts = Vec::new();
+    for (func, donated) in plan.programs.iter().zip(&donations) {
+        let module = lower::module(&context, func, donated, sources).map_err(pipeline::internal)?;
+        texts.push(match &device {
+            None => module.to_text(args.locations),
+            Some((client, plugin)) => {
+                let version = run::version_text(plugin.stablehlo_version());
+                let code = module
+                    .to_portable_artifact(&version)
+                    .map_err(pipeline::internal)?;
+                client.optimized_hlo(
+                    &func.name,
+                    &code,
+                    &signature(func, donated),
+                    &CompileOptions::default(),
+                )?
+            }
+        });
+    }
+    Ok(texts.join("\n"))
+}

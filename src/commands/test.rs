@@ -1,0 +1,90 @@
+//! `tpuc test`: the `test` blocks of files.
+
+use super::run;
+use crate::cli::TestArgs;
+use crate::failure::Failure;
+use crate::pipeline;
+use crate::progress::Progress;
+use std::path::{Path, PathBuf};
+use tpuc_runtime::Surroundings;
+
+pub fn test(args: &TestArgs) -> Result<(), Failure> {
+    let around = Surroundings::of_process();
+    let progress = Progress::new();
+    let (mut passed, mut failed) = (0, 0);
+    for file in files(&args.path)? {
+        let (program, sources) = match pipeline::load(&file, &args.program, &around) {
+            Ok(loaded) => loaded,
+            Err(Failure::Program) => {
+                println!("{}: has errors", file.display());
+                failed += 1;
+                continue;
+            }
+            Err(other) => return Err(other),
+        };
+        for test in &program.tests {
+            if args.filter.as_ref().is_some_and(|f| !test.name.contains(f)) {
+                continue;
+            }
+            let result = pipeline::script(&program, &test.name, &test.body)
+                .map_err(|d| pipeline::report(*d, &sources))
+                .and_then(|(script, _)| {
+                    let plan = pipeline::plan(&script, args.program.opt, false);
+                    run::execute(
+                        &plan,
+                        &sources,
+                        args.backend,
+                        args.device.as_deref(),
+                        &around,
+                        &progress,
+                    )
+                });
+            match result {
+                Ok(()) => {
+                    passed += 1;
+                    println!("test {} ... ok", test.name);
+                }
+                Err(e) => {
+                    failed += 1;
+                    println!("test {} ... FAILED", test.name);
+                    eprint!("{e}");
+                }
+            }
+        }
+    }
+    println!("{passed} passed, {failed} failed");
+    if failed == 0 {
+        Ok(())
+    } else {
+        Err(Failure::Program)
+    }
+}
+
+/// The file, or all `.tl` files under the folder, sorted.
+fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![path.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(|e| {
+            Failure::runtime(
+                "E0701",
+                format!("cannot read `{}`: {e}", folder.display()),
+                None,
+            )
+        })?;
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let hidden = entry.file_name().to_string_lossy().starts_with('.');
+            if path.is_dir() && !hidden {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "tl") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}

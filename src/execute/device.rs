@@ -1,0 +1,104 @@
+//! The backend of PJRT devices.
+
+use super::{Backend, Input};
+use crate::convert;
+use crate::failure::Failure;
+use tpuc_compiler::ir::Func;
+use tpuc_compiler::plan::{Plan, Step, StepKind, donations};
+use tpuc_runtime::client::{self, Buffer, Client, CompileOptions, Executable, Signature};
+use tpuc_runtime::host::HostArray;
+
+pub struct DeviceBackend {
+    client: Client,
+    programs: Vec<Executable>,
+}
+
+/// A program ready for the plugin's compiler.
+pub struct Lowered {
+    pub name: String,
+    pub code: Vec<u8>,
+    pub signature: Signature,
+}
+
+impl DeviceBackend {
+    pub fn new(client: Client, programs: Vec<Lowered>) -> Result<DeviceBackend, Failure> {
+        let options = CompileOptions::default();
+        let programs = programs
+            .into_iter()
+            .map(|p| client.compile(&p.name, &p.code, p.signature, &options))
+            .collect::<Result<_, _>>()?;
+        Ok(DeviceBackend { client, programs })
+    }
+}
+
+impl Backend for DeviceBackend {
+    type Buffer = Buffer;
+
+    fn run(&self, program: usize, inputs: Vec<Input<'_, Buffer>>) -> Result<Vec<Buffer>, Failure> {
+        let inputs = inputs
+            .into_iter()
+            .map(|input| match input {
+                Input::Keep(b) => client::Input::Keep(b),
+                Input::Give(b) => client::Input::Donate(b),
+            })
+            .collect();
+        Ok(self.programs[program].execute(inputs)?)
+    }
+
+    fn upload(&self, array: &HostArray) -> Result<Buffer, Failure> {
+        Ok(self.client.upload(array)?)
+    }
+
+    fn fetch(&self, buffer: &Buffer) -> Result<HostArray, Failure> {
+        Ok(buffer.to_host()?)
+    }
+}
+
+/// For each program of a plan, which inputs may give their memory to which outputs: those that some step that runs
+/// it reads last.
+pub fn plan_donations(plan: &Plan) -> Vec<Vec<(usize, usize)>> {
+    let mut candidates: Vec<Vec<usize>> = vec![Vec::new(); plan.programs.len()];
+    collect(&plan.steps, &mut candidates);
+    plan.programs
+        .iter()
+        .zip(candidates)
+        .map(|(func, c)| donations(func, &c))
+        .collect()
+}
+
+fn collect(steps: &[Step], candidates: &mut [Vec<usize>]) {
+    for step in steps {
+        match &step.kind {
+            StepKind::Run {
+                program, inputs, ..
+            } => {
+                let last = inputs
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, s)| step.last_use.contains(s))
+                    .map(|(i, _)| i);
+                candidates[*program].extend(last);
+            }
+            StepKind::For { body, .. } => collect(body, candidates),
+            StepKind::While { cond, body, .. } => {
+                collect(cond, candidates);
+                collect(body, candidates);
+            }
+            StepKind::If {
+                then, otherwise, ..
+            } => {
+                collect(then, candidates);
+                collect(otherwise, candidates);
+            }
+            StepKind::Constant { .. } | StepKind::Host { .. } | StepKind::Effect { .. } => {}
+        }
+    }
+}
+
+pub fn signature(func: &Func, donated: &[(usize, usize)]) -> Signature {
+    Signature {
+        inputs: func.input_types().iter().map(convert::spec).collect(),
+        outputs: func.output_types().iter().map(convert::spec).collect(),
+        donated: donated.iter().map(|(i, _)| *i).collect(),
+    }
+}

@@ -1,0 +1,112 @@
+//! What `main` does to the outside: printing, saving, asserting.
+
+use crate::failure::Failure;
+use std::io::Write;
+use std::path::Path;
+use tpuc_compiler::ir::op::{Effect, PrintPiece, TreeShape};
+use tpuc_runtime::host::{HostArray, Scalar};
+use tpuc_runtime::print::{self, FormatSpec};
+use tpuc_runtime::save;
+
+/// `arrays`: the operands, fetched.
+pub fn perform(effect: &Effect, arrays: &[HostArray], out: &mut dyn Write) -> Result<(), Failure> {
+    match effect {
+        Effect::Print(pieces) => {
+            let mut text = line(pieces, &mut arrays.iter())?;
+            text.push('\n');
+            // A reader that has gone away ends the output, not the run.
+            let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            Ok(())
+        }
+        Effect::Save { path, names } => {
+            let named: Vec<(&str, &HostArray)> =
+                names.iter().map(String::as_str).zip(arrays).collect();
+            save::safetensors(Path::new(path), &named)?;
+            Ok(())
+        }
+        Effect::Assert { message } => match arrays.first().and_then(HostArray::scalar) {
+            Some(Scalar::Bool(true)) => Ok(()),
+            _ => Err(Failure::runtime(
+                "E0710",
+                format!("assertion failed: {message}"),
+                None,
+            )),
+        },
+        Effect::AssertClose { tolerance_bits } => {
+            let (actual, expected) = arrays.split_at(arrays.len() / 2);
+            let tolerance = f64::from_bits(*tolerance_bits);
+            actual
+                .iter()
+                .zip(expected)
+                .try_for_each(|(a, e)| close(a, e, tolerance))
+        }
+    }
+}
+
+fn line<'a>(
+    pieces: &[PrintPiece],
+    arrays: &mut impl Iterator<Item = &'a HostArray>,
+) -> Result<String, Failure> {
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            PrintPiece::Text(t) => text.push_str(t),
+            PrintPiece::Value { tree, spec } => {
+                let spec = spec.as_deref().map(FormatSpec::parse).transpose()?;
+                text.push_str(&tree_text(tree, spec.as_ref(), arrays)?);
+            }
+        }
+    }
+    Ok(text)
+}
+
+fn tree_text<'a>(
+    tree: &TreeShape,
+    spec: Option<&FormatSpec>,
+    arrays: &mut impl Iterator<Item = &'a HostArray>,
+) -> Result<String, Failure> {
+    Ok(match tree {
+        TreeShape::Leaf => match (arrays.next(), spec) {
+            (Some(array), Some(spec)) if array.len() == 1 && array.shape().is_empty() => {
+                match array.scalar() {
+                    Some(scalar) => spec.format(&scalar)?,
+                    None => String::new(),
+                }
+            }
+            (Some(array), _) => print::array(array),
+            (None, _) => unreachable!("a print has one operand for each leaf"),
+        },
+        TreeShape::Tuple(fields) => {
+            let parts = fields
+                .iter()
+                .map(|f| tree_text(f, spec, arrays))
+                .collect::<Result<Vec<_>, _>>()?;
+            match parts.as_slice() {
+                [one] => format!("({one},)"),
+                many => format!("({})", many.join(", ")),
+            }
+        }
+        TreeShape::Record(fields) => {
+            let parts = fields
+                .iter()
+                .map(|(name, f)| Ok(format!("{name}: {}", tree_text(f, spec, arrays)?)))
+                .collect::<Result<Vec<_>, Failure>>()?;
+            format!("{{{}}}", parts.join(", "))
+        }
+    })
+}
+
+/// |actual − expected| ≤ tolerance · (1 + |expected|), element by element; NaN matches NaN.
+fn close(actual: &HostArray, expected: &HostArray, tolerance: f64) -> Result<(), Failure> {
+    for (i, (a, e)) in actual.iter().zip(expected.iter()).enumerate() {
+        let (a, e) = (a.to_f64(), e.to_f64());
+        let near =
+            a == e || (a.is_nan() && e.is_nan()) || (a - e).abs() <= tolerance * (1.0 + e.abs());
+        if !near {
+            let message =
+                format!("assertion failed: element {i} is {a}, expected {e} within {tolerance}");
+            return Err(Failure::runtime("E0711", message, None));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! How a command can fail, and with which exit code.
+
+use std::fmt;
+
+/// Why a command did not succeed. Diagnostics of the program have been printed where they were found.
+#[derive(Debug)]
+pub enum Failure {
+    /// The program has errors (or a comparison asked for did not hold); already said.
+    Program,
+    /// The environment or the device: code, message, help.
+    Runtime {
+        code: String,
+        message: String,
+        help: Option<String>,
+    },
+    /// The command was used wrongly.
+    Usage(String),
+}
+
+impl Failure {
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Program => 1,
+            Failure::Runtime { .. } => 2,
+            Failure::Usage(_) => 64,
+        }
+    }
+
+    pub fn runtime(code: &str, message: impl Into<String>, help: Option<String>) -> Failure {
+        Failure::Runtime {
+            code: code.into(),
+            message: message.into(),
+            help,
+        }
+    }
+}
+
+impl From<tpuc_runtime::Error> for Failure {
+    fn from(e: tpuc_runtime::Error) -> Failure {
+        Failure::Runtime {
+            code: e.code().into(),
+            message: e.to_string(),
+            help: e.help(),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Program => Ok(()),
+            Failure::Usage(message) => writeln!(f, "error: {message}"),
+            Failure::Runtime {
+                code,
+                message,
+                help,
+            } => {
+                writeln!(f, "error[{code}]: {message}")?;
+                match help {
+                    Some(help) => writeln!(f, "  = help: {help}"),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}

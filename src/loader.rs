@@ -1,0 +1,70 @@
+//! What the checker asks of the outside, answered from disk.
+
+use crate::convert;
+use std::path::{Path, PathBuf};
+use tpuc_lang::source::{LoadError, Loader};
+use tpuc_lang::typed::Ty;
+use tpuc_runtime::host::TensorSpec;
+use tpuc_runtime::{Error, Surroundings, data};
+
+/// Imports are found beside the file that imports them; data where the runtime looks for it.
+pub struct DiskLoader<'a> {
+    root: PathBuf,
+    around: &'a Surroundings,
+}
+
+impl<'a> DiskLoader<'a> {
+    pub fn new(file: &Path, around: &'a Surroundings) -> Self {
+        DiskLoader {
+            root: file.to_path_buf(),
+            around,
+        }
+    }
+}
+
+impl Loader for DiskLoader<'_> {
+    fn import(&self, from: &str, path: &str) -> Result<(String, String), String> {
+        let from = if from.is_empty() {
+            self.root.as_path()
+        } else {
+            Path::new(from)
+        };
+        let found = from.parent().unwrap_or(Path::new("")).join(path);
+        match std::fs::read_to_string(&found) {
+            Ok(text) => Ok((found.display().to_string(), text)),
+            Err(e) => Err(format!("cannot read `{}`: {e}", found.display())),
+        }
+    }
+
+    fn dataset(&self, name: &str) -> Result<Ty, LoadError> {
+        data::describe_dataset(name, self.around)
+            .map(|fields| record(&fields))
+            .map_err(load_error)
+    }
+
+    fn load(&self, path: &str) -> Result<Ty, LoadError> {
+        let fields = data::describe(Path::new(path)).map_err(load_error)?;
+        Ok(match fields.as_slice() {
+            // A file of one nameless array is that array.
+            [(name, spec)] if name.is_empty() => convert::tensor_ty(spec),
+            many => record(many),
+        })
+    }
+}
+
+fn record(fields: &[(String, TensorSpec)]) -> Ty {
+    Ty::Record(
+        fields
+            .iter()
+            .map(|(name, spec)| (name.as_str().into(), convert::tensor_ty(spec)))
+            .collect(),
+    )
+}
+
+fn load_error(e: Error) -> LoadError {
+    LoadError {
+        code: e.code(),
+        message: e.to_string(),
+        help: e.help(),
+    }
+}

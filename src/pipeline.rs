@@ -1,0 +1,141 @@
+//! The pipeline: source → checked program → IR → plan → optimised programs → StableHLO. Each step is one call.
+
+use crate::cli::ProgramArgs;
+use crate::execute::device::{Lowered, plan_donations, signature};
+use crate::failure::Failure;
+use crate::loader::DiskLoader;
+use std::io::IsTerminal;
+use std::path::Path;
+use tpuc_compiler::ir::Func;
+use tpuc_compiler::opt::{self, Level};
+use tpuc_compiler::plan::{Plan, split};
+use tpuc_compiler::specialise::{self, Instance};
+use tpuc_compiler::{lower, passes};
+use tpuc_lang::check::{self, Checked, Options};
+use tpuc_lang::diag::{Diagnostic, Severity};
+use tpuc_lang::render;
+use tpuc_lang::source::Sources;
+use tpuc_lang::typed::{Body, Program};
+use tpuc_runtime::Surroundings;
+
+/// A file that has been read and checked, errors included.
+pub fn check_file(
+    path: &Path,
+    args: &ProgramArgs,
+    around: &Surroundings,
+) -> Result<Checked, Failure> {
+    let text = read(path)?;
+    let options = Options {
+        consts: args.set.clone(),
+    };
+    let loader = DiskLoader::new(path, around);
+    Ok(check::check(
+        &path.display().to_string(),
+        &text,
+        &loader,
+        &options,
+    ))
+}
+
+/// The text of a program file.
+pub fn read(path: &Path) -> Result<String, Failure> {
+    let shown = path.display();
+    let bytes = std::fs::read(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => {
+            Failure::runtime("E0701", format!("there is no file `{shown}`"), None)
+        }
+        _ => Failure::runtime("E0701", format!("cannot read `{shown}`: {e}"), None),
+    })?;
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::runtime("E0701", format!("`{shown}` is not UTF-8 text"), None))
+}
+
+/// The checked program; its diagnostics are printed, and errors among them end the command.
+pub fn load(
+    path: &Path,
+    args: &ProgramArgs,
+    around: &Surroundings,
+) -> Result<(Program, Sources), Failure> {
+    let checked = check_file(path, args, around)?;
+    print_diagnostics(&checked.diagnostics, &checked.sources);
+    match checked.program {
+        Some(program) => Ok((program, checked.sources)),
+        None => Err(Failure::Program),
+    }
+}
+
+pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &Sources) {
+    if !diagnostics.is_empty() {
+        eprint!(
+            "{}",
+            render::terminal(diagnostics, sources, std::io::stderr().is_terminal())
+        );
+    }
+}
+
+/// Reports a problem that only concrete sizes show.
+pub fn report(diagnostic: Diagnostic, sources: &Sources) -> Failure {
+    debug_assert_eq!(diagnostic.severity, Severity::Error);
+    print_diagnostics(&[diagnostic], sources);
+    Failure::Program
+}
+
+/// `main` or a test, with its effects in place and all transforms applied.
+pub fn script(
+    program: &Program,
+    name: &str,
+    body: &Body,
+) -> Result<(Func, Vec<Instance>), Box<Diagnostic>> {
+    let (mut func, instances) = specialise::script(program, name, body)?;
+    passes::clean(&mut func);
+    Ok((func, instances))
+}
+
+/// What the host does, with each program optimised.
+pub fn plan(script: &Func, level: u8, explain: bool) -> Plan {
+    let mut plan = split(script);
+    for func in &mut plan.programs {
+        *func = optimise(func, level, explain);
+    }
+    plan
+}
+
+/// The e-graph, then what it leaves to clean up.
+pub fn optimise(func: &Func, level: u8, explain: bool) -> Func {
+    let level = match level {
+        0 => Level::None,
+        1 => Level::Safe,
+        _ => Level::All,
+    };
+    let mut input = func.clone();
+    passes::erase_transforms(&mut input);
+    let (out, report) = opt::optimise(&input, level, &opt::CPU);
+    if explain {
+        eprint!("{report}");
+    }
+    out
+}
+
+/// StableHLO for the device, one module for each program of the plan.
+pub fn lower(plan: &Plan, sources: &Sources, version: &str) -> Result<Vec<Lowered>, Failure> {
+    let donations = plan_donations(plan);
+    let context = lower::Context::new();
+    plan.programs
+        .iter()
+        .zip(&donations)
+        .map(|(func, donated)| {
+            let module = lower::module(&context, func, donated, sources).map_err(internal)?;
+            let code = module.to_portable_artifact(version).map_err(internal)?;
+            Ok(Lowered {
+                name: func.name.clone(),
+                code,
+                signature: signature(func, donated),
+            })
+        })
+        .collect()
+}
+
+/// What the verifier refuses is a bug of the compiler: the program has been checked.
+pub fn internal(e: impl std::fmt::Display) -> Failure {
+    Failure::runtime("E0900", format!("this is a bug in tpuc: {e}"), None)
+}
