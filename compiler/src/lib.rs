@@ -4,5 +4,7 @@
 
 pub mod ad;
 pub mod ir;
+#[cfg(feature = "mlir")]
+pub mod lower;
 pub mod plan;
 pub mod transform;

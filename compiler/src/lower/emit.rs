@@ -1,0 +1,492 @@
+//! Appending StableHLO ops to a block: the vocabulary in which the rest of the lowering is written.
+//!
+//! An [`Emit`] is a block and a location. Its methods are named for the ops they append. Building an op fails only
+//! through a bug of the lowering; the first failure is kept in the [`Session`], an unknown op stands in for the one
+//! that failed, and lowering ends with an error. So the methods give tensors, not results.
+
+use super::error::LowerError;
+use super::ffi;
+use super::func::Signature;
+use crate::ir::literal::Literal;
+use crate::ir::op::ReduceOp;
+use crate::ir::types::{Elem, Type};
+use melior::Context;
+use melior::ir::attribute::{
+    DenseElementsAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
+};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationBuilder, OperationLike};
+use melior::ir::r#type::{IntegerType, RankedTensorType};
+use melior::ir::{
+    Attribute, Block, Identifier, Location, Operation, Region, RegionLike, Type as MlirType, Value,
+};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+
+/// A value of the module with its type.
+#[derive(Clone, Debug)]
+pub struct Tensor<'c> {
+    pub value: Value<'c, 'c>,
+    pub ty: Type,
+}
+
+/// What all functions of one module share.
+pub struct Session<'c> {
+    pub context: &'c Context,
+    types: RefCell<HashMap<Type, MlirType<'c>>>,
+    private_names: RefCell<BTreeSet<String>>,
+    private: RefCell<Vec<Operation<'c>>>,
+    failure: RefCell<Option<LowerError>>,
+}
+
+impl<'c> Session<'c> {
+    pub fn new(context: &'c Context) -> Self {
+        Session {
+            context,
+            types: RefCell::default(),
+            private_names: RefCell::default(),
+            private: RefCell::default(),
+            failure: RefCell::default(),
+        }
+    }
+
+    /// `tensor<2x3xf32>`.
+    pub fn tensor_type(&self, ty: &Type) -> MlirType<'c> {
+        if let Some(&known) = self.types.borrow().get(ty) {
+            return known;
+        }
+        let dims: Vec<u64> = ty.shape.iter().map(|&d| d as u64).collect();
+        let made = RankedTensorType::new(&dims, self.elem_type(ty.elem), None).into();
+        self.types.borrow_mut().insert(ty.clone(), made);
+        made
+    }
+
+    fn elem_type(&self, elem: Elem) -> MlirType<'c> {
+        let c = self.context;
+        match elem {
+            Elem::F32 => MlirType::float32(c),
+            Elem::BF16 => MlirType::bfloat16(c),
+            Elem::F16 => MlirType::float16(c),
+            Elem::F64 => MlirType::float64(c),
+            Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64 => {
+                IntegerType::new(c, elem.bits() as u32).into()
+            }
+            Elem::U8 | Elem::U16 | Elem::U32 | Elem::U64 => {
+                IntegerType::unsigned(c, elem.bits() as u32).into()
+            }
+            Elem::Bool => IntegerType::new(c, 1).into(),
+        }
+    }
+
+    pub fn i64s(&self, values: &[usize]) -> Attribute<'c> {
+        DenseI64ArrayAttribute::new(self.context, &to_i64(values)).into()
+    }
+
+    pub fn signed_i64s(&self, values: &[i64]) -> Attribute<'c> {
+        DenseI64ArrayAttribute::new(self.context, values).into()
+    }
+
+    /// `n : i64`.
+    pub fn i64(&self, value: usize) -> Attribute<'c> {
+        IntegerAttribute::new(IntegerType::new(self.context, 64).into(), value as i64).into()
+    }
+
+    /// `n : i32`.
+    pub fn i32(&self, value: usize) -> Attribute<'c> {
+        IntegerAttribute::new(IntegerType::new(self.context, 32).into(), value as i64).into()
+    }
+
+    /// `dense<[[low, high], …]> : tensor<Nx2xi64>`.
+    pub fn padding(&self, pairs: &[(i64, i64)]) -> Attribute<'c> {
+        let flat: Vec<i64> = pairs.iter().flat_map(|&(low, high)| [low, high]).collect();
+        let ty = self.tensor_type(&Type::new(Elem::I64, [pairs.len(), 2]));
+        DenseElementsAttribute::i64_values(ty, &flat).into()
+    }
+
+    pub fn id(&self, name: &str) -> Identifier<'c> {
+        Identifier::new(self.context, name)
+    }
+
+    /// Keeps the first failure; lowering goes on, and ends with it.
+    pub fn fail(&self, location: Location<'c>, message: impl Into<String>) {
+        let mut failure = self.failure.borrow_mut();
+        failure.get_or_insert_with(|| LowerError {
+            message: message.into(),
+            place: shown(location),
+        });
+    }
+
+    pub fn take_failure(&self) -> Option<LowerError> {
+        self.failure.borrow_mut().take()
+    }
+
+    /// The private functions made so far, each after those that it calls.
+    pub fn take_private(&self) -> Vec<Operation<'c>> {
+        self.private.take()
+    }
+}
+
+/// A location in MLIR's notation without `loc("…")`; nothing if it is unknown.
+pub fn shown(location: Location<'_>) -> Option<String> {
+    let text = location.to_string();
+    let inner = text.strip_prefix("loc(")?.strip_suffix(')')?;
+    (inner != "unknown").then(|| inner.replace('"', ""))
+}
+
+pub fn to_i64(values: &[usize]) -> Vec<i64> {
+    values.iter().map(|&v| v as i64).collect()
+}
+
+/// A block under construction, and the constants that stand in it already.
+pub struct OpenBlock<'c> {
+    block: Block<'c>,
+    constants: RefCell<HashMap<Literal, Tensor<'c>>>,
+}
+
+impl<'c> OpenBlock<'c> {
+    pub fn new() -> Self {
+        OpenBlock {
+            block: Block::new(&[]),
+            constants: RefCell::default(),
+        }
+    }
+
+    pub fn add_param(&self, session: &Session<'c>, ty: &Type, at: Location<'c>) -> Tensor<'c> {
+        Tensor {
+            value: self.block.add_argument(session.tensor_type(ty), at),
+            ty: ty.clone(),
+        }
+    }
+
+    /// A region of this one block.
+    pub fn into_region(self) -> Region<'c> {
+        let region = Region::new();
+        region.append_block(self.block);
+        region
+    }
+}
+
+/// A place where ops are appended.
+#[derive(Clone, Copy)]
+pub struct Emit<'b, 'c> {
+    pub session: &'b Session<'c>,
+    open: &'b OpenBlock<'c>,
+    pub location: Location<'c>,
+}
+
+type Named<'n, 'c> = (&'n str, Attribute<'c>);
+
+impl<'b, 'c> Emit<'b, 'c> {
+    pub fn new(session: &'b Session<'c>, open: &'b OpenBlock<'c>, location: Location<'c>) -> Self {
+        Emit {
+            session,
+            open,
+            location,
+        }
+    }
+
+    /// The same block, with another location for the ops to come.
+    pub fn at(self, location: Location<'c>) -> Self {
+        Emit { location, ..self }
+    }
+
+    /// Appends an op with one result.
+    pub fn op(
+        &self,
+        name: &str,
+        operands: &[&Tensor<'c>],
+        attributes: &[Named<'_, 'c>],
+        ty: &Type,
+    ) -> Tensor<'c> {
+        let operation = self.build(
+            name,
+            operands,
+            attributes,
+            std::slice::from_ref(ty),
+            Vec::new(),
+        );
+        self.append(operation, std::slice::from_ref(ty)).remove(0)
+    }
+
+    /// Appends an op with any number of results, and regions.
+    pub fn op_with(
+        &self,
+        name: &str,
+        operands: &[&Tensor<'c>],
+        attributes: &[Named<'_, 'c>],
+        types: &[Type],
+        regions: Vec<Region<'c>>,
+    ) -> Vec<Tensor<'c>> {
+        let operation = self.build(name, operands, attributes, types, regions);
+        self.append(operation, types)
+    }
+
+    /// Appends `return` of a region or of a function.
+    pub fn terminate(&self, name: &str, results: &[&Tensor<'c>]) {
+        let operation = self.build(name, results, &[], &[], Vec::new());
+        self.open.block.append_operation(operation);
+    }
+
+    fn build(
+        &self,
+        name: &str,
+        operands: &[&Tensor<'c>],
+        attributes: &[Named<'_, 'c>],
+        types: &[Type],
+        regions: Vec<Region<'c>>,
+    ) -> Operation<'c> {
+        let session = self.session;
+        let operands: Vec<Value<'c, 'c>> = operands.iter().map(|t| t.value).collect();
+        let attributes: Vec<(Identifier<'c>, Attribute<'c>)> = attributes
+            .iter()
+            .map(|&(key, attribute)| (session.id(key), attribute))
+            .collect();
+        let results: Vec<MlirType<'c>> = types.iter().map(|t| session.tensor_type(t)).collect();
+        OperationBuilder::new(name, self.location)
+            .add_operands(&operands)
+            .add_attributes(&attributes)
+            .add_results(&results)
+            .add_regions_vec(regions)
+            .build()
+            .unwrap_or_else(|_| {
+                session.fail(self.location, format!("building `{name}`"));
+                self.placeholder(&results)
+            })
+    }
+
+    /// An op of no dialect with the given results, so that lowering can go on to its end after a failure.
+    fn placeholder(&self, results: &[MlirType<'c>]) -> Operation<'c> {
+        OperationBuilder::new("tl.failed", self.location)
+            .add_results(results)
+            .build()
+            // The library refuses an op only for its attributes, and this one has none.
+            .expect("an op without attributes can be built")
+    }
+
+    fn append(&self, operation: Operation<'c>, types: &[Type]) -> Vec<Tensor<'c>> {
+        let operation = self.open.block.append_operation(operation);
+        operation
+            .results()
+            .zip(types)
+            .map(|(result, ty)| Tensor {
+                value: result.into(),
+                ty: ty.clone(),
+            })
+            .collect()
+    }
+
+    /// Records that a primitive cannot be lowered; values of the given types stand in for its results.
+    pub fn refuse(&self, message: &str, types: &[Type]) -> Vec<Tensor<'c>> {
+        self.session.fail(self.location, message);
+        let results: Vec<MlirType<'c>> =
+            types.iter().map(|t| self.session.tensor_type(t)).collect();
+        self.append(self.placeholder(&results), types)
+    }
+
+    /// A region of one block: `body` appends to it, and what it gives is returned.
+    pub fn region(
+        &self,
+        params: &[Type],
+        body: impl FnOnce(&Emit<'_, 'c>, Vec<Tensor<'c>>) -> Vec<Tensor<'c>>,
+    ) -> Region<'c> {
+        self.filled_region(params, "stablehlo.return", body).0
+    }
+
+    fn filled_region(
+        &self,
+        params: &[Type],
+        terminator: &str,
+        body: impl FnOnce(&Emit<'_, 'c>, Vec<Tensor<'c>>) -> Vec<Tensor<'c>>,
+    ) -> (Region<'c>, Vec<Type>) {
+        let open = OpenBlock::new();
+        let args = params
+            .iter()
+            .map(|ty| open.add_param(self.session, ty, self.location))
+            .collect();
+        let inner = Emit::new(self.session, &open, self.location);
+        let results = body(&inner, args);
+        inner.terminate(terminator, &results.iter().collect::<Vec<_>>());
+        let types = results.into_iter().map(|t| t.ty).collect();
+        (open.into_region(), types)
+    }
+
+    /// Calls a private function of the module, which is made on first use. The name must tell apart all bodies;
+    /// the types of the arguments are appended to it. All arguments have the type of the first.
+    pub fn call(
+        &self,
+        name: &str,
+        args: &[&Tensor<'c>],
+        results: &[Type],
+        body: impl FnOnce(&Emit<'_, 'c>, Vec<Tensor<'c>>) -> Vec<Tensor<'c>>,
+    ) -> Vec<Tensor<'c>> {
+        let session = self.session;
+        let params: Vec<Type> = args.iter().map(|t| t.ty.clone()).collect();
+        let name = format!("{name}.{}", params.first().map_or(String::new(), suffix));
+        let new = session.private_names.borrow_mut().insert(name.clone());
+        if new {
+            let (region, types) = self.filled_region(&params, "func.return", body);
+            let signature = Signature::private(&name, &params, &types);
+            let function = signature.function(session, region, self.location);
+            session.private.borrow_mut().push(function);
+        }
+        let callee = FlatSymbolRefAttribute::new(session.context, &name);
+        self.op_with(
+            "func.call",
+            args,
+            &[("callee", callee.into())],
+            results,
+            Vec::new(),
+        )
+    }
+
+    /// `stablehlo.constant`; one op in a block for equal splats, which the lowering needs again and again.
+    pub fn constant(&self, literal: &Literal) -> Tensor<'c> {
+        let make = || {
+            let value = elements(self.session, literal);
+            self.op("stablehlo.constant", &[], &[("value", value)], literal.ty())
+        };
+        if literal.splat().is_none() {
+            return make();
+        }
+        let mut known = self.open.constants.borrow_mut();
+        match known.get(literal) {
+            Some(tensor) => tensor.clone(),
+            None => {
+                let tensor = make();
+                known.insert(literal.clone(), tensor.clone());
+                tensor
+            }
+        }
+    }
+
+    /// Every element is `value`, rounded to the element type.
+    pub fn splat(&self, ty: &Type, value: f64) -> Tensor<'c> {
+        self.constant(&Literal::splat_f64(ty.clone(), value))
+    }
+
+    /// An i32 scalar.
+    pub fn index(&self, value: usize) -> Tensor<'c> {
+        self.constant(&Literal::splat_i64(Type::scalar(Elem::I32), value as i64))
+    }
+
+    pub fn binary(&self, name: &str, x: &Tensor<'c>, y: &Tensor<'c>) -> Tensor<'c> {
+        self.op(name, &[x, y], &[], &x.ty)
+    }
+
+    /// `stablehlo.compare`, by the order of the element type (floats as IEEE); `EQ NE LT LE GT GE`.
+    pub fn compare(&self, direction: &str, x: &Tensor<'c>, y: &Tensor<'c>) -> Tensor<'c> {
+        let direction = ffi::comparison_direction(self.session.context, direction);
+        self.op(
+            "stablehlo.compare",
+            &[x, y],
+            &[("comparison_direction", direction)],
+            &x.ty.with_elem(Elem::Bool),
+        )
+    }
+
+    pub fn select(&self, condition: &Tensor<'c>, x: &Tensor<'c>, y: &Tensor<'c>) -> Tensor<'c> {
+        self.op("stablehlo.select", &[condition, x, y], &[], &x.ty)
+    }
+
+    pub fn reshape(&self, x: &Tensor<'c>, shape: &[usize]) -> Tensor<'c> {
+        self.op("stablehlo.reshape", &[x], &[], &x.ty.with_shape(shape))
+    }
+
+    pub fn convert(&self, x: &Tensor<'c>, elem: Elem) -> Tensor<'c> {
+        if x.ty.elem == elem {
+            return x.clone();
+        }
+        self.op("stablehlo.convert", &[x], &[], &x.ty.with_elem(elem))
+    }
+
+    pub fn iota(&self, ty: &Type, axis: usize) -> Tensor<'c> {
+        let axis = self.session.i64(axis);
+        self.op("stablehlo.iota", &[], &[("iota_dimension", axis)], ty)
+    }
+
+    /// One step of a reduction, of two tensors.
+    pub fn combine(&self, op: ReduceOp, x: &Tensor<'c>, y: &Tensor<'c>) -> Tensor<'c> {
+        let bool = x.ty.elem == Elem::Bool;
+        let name = match op {
+            ReduceOp::Sum => "stablehlo.add",
+            ReduceOp::Prod => "stablehlo.multiply",
+            ReduceOp::Max if bool => "stablehlo.or",
+            ReduceOp::Max => "stablehlo.maximum",
+            ReduceOp::Min if bool => "stablehlo.and",
+            ReduceOp::Min => "stablehlo.minimum",
+        };
+        self.binary(name, x, y)
+    }
+
+    /// The scalar with which a reduction begins.
+    pub fn identity(&self, op: ReduceOp, elem: Elem) -> Tensor<'c> {
+        self.constant(&identity(op, elem))
+    }
+}
+
+/// The scalar that a reduction leaves as it is; for `Max` and `Min` of floats the infinities.
+pub fn identity(op: ReduceOp, elem: Elem) -> Literal {
+    let ty = Type::scalar(elem);
+    let (lowest, highest) = if elem.is_float() {
+        (f64::NEG_INFINITY, f64::INFINITY)
+    } else {
+        return Literal::splat_bits(ty, integer_identity(op, elem));
+    };
+    let value = match op {
+        ReduceOp::Sum => 0.0,
+        ReduceOp::Prod => 1.0,
+        ReduceOp::Max => lowest,
+        ReduceOp::Min => highest,
+    };
+    Literal::splat_f64(ty, value)
+}
+
+fn integer_identity(op: ReduceOp, elem: Elem) -> u64 {
+    let bits = if elem == Elem::Bool { 1 } else { elem.bits() };
+    let all = u64::MAX >> (64 - bits);
+    let sign = 1 << (bits - 1);
+    let signed = elem.is_signed_int();
+    match op {
+        ReduceOp::Sum => 0,
+        ReduceOp::Prod => 1,
+        ReduceOp::Max if signed => sign,
+        ReduceOp::Max => 0,
+        ReduceOp::Min if signed => all ^ sign,
+        ReduceOp::Min => all,
+    }
+}
+
+fn elements<'c>(session: &Session<'c>, literal: &Literal) -> Attribute<'c> {
+    let ty = literal.ty();
+    let mlir_type = session.tensor_type(ty);
+    let splat = literal.splat().filter(|_| ty.numel() > 0);
+    if ty.elem == Elem::Bool {
+        return match splat {
+            Some(bit) => DenseElementsAttribute::bool_splat(mlir_type, bit != 0),
+            None => {
+                let bits: Vec<i32> = literal.iter_bits().map(|b| b as i32).collect();
+                DenseElementsAttribute::bool_values(mlir_type, &bits)
+            }
+        }
+        .into();
+    }
+    let width = ty.elem.bytes();
+    let bytes: Vec<u8> = match splat {
+        Some(bits) => bits.to_le_bytes()[..width].to_vec(),
+        None => literal
+            .iter_bits()
+            .flat_map(|bits| bits.to_le_bytes().into_iter().take(width))
+            .collect(),
+    };
+    DenseElementsAttribute::raw_buffer(mlir_type, &bytes).into()
+}
+
+/// `f32`, `f32_2x3`: a type as part of a symbol.
+fn suffix(ty: &Type) -> String {
+    let dims: Vec<String> = ty.shape.iter().map(usize::to_string).collect();
+    if dims.is_empty() {
+        ty.elem.name().to_string()
+    } else {
+        format!("{}_{}", ty.elem, dims.join("x"))
+    }
+}

@@ -1,0 +1,176 @@
+//! Functions and regions: signatures, which IR value is which MLIR value, and the walk over instructions.
+
+use super::emit::{Emit, OpenBlock, Session, Tensor};
+use super::place::Places;
+use super::table;
+use crate::ir::func::{Func, Region, Value};
+use crate::ir::types::Type;
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, StringAttribute, TypeAttribute};
+use melior::ir::operation::OperationBuilder;
+use melior::ir::r#type::FunctionType;
+use melior::ir::{
+    Attribute, Identifier, Location, Operation, Region as MlirRegion, Type as MlirType,
+};
+
+/// The head of a `func.func`.
+pub struct Signature<'a> {
+    pub name: &'a str,
+    pub visibility: &'a str,
+    pub inputs: &'a [Type],
+    pub outputs: &'a [Type],
+    /// (input, output): the output takes over the memory of the input.
+    pub donate: &'a [(usize, usize)],
+}
+
+impl<'a> Signature<'a> {
+    pub fn private(name: &'a str, inputs: &'a [Type], outputs: &'a [Type]) -> Self {
+        Signature {
+            name,
+            visibility: "private",
+            inputs,
+            outputs,
+            donate: &[],
+        }
+    }
+
+    pub fn function<'c>(
+        &self,
+        session: &Session<'c>,
+        body: MlirRegion<'c>,
+        location: Location<'c>,
+    ) -> Operation<'c> {
+        let context = session.context;
+        let types = |list: &[Type]| -> Vec<MlirType<'c>> {
+            list.iter().map(|t| session.tensor_type(t)).collect()
+        };
+        let function_type =
+            FunctionType::new(context, &types(self.inputs), &types(self.outputs)).into();
+        let string = |text: &str| -> Attribute<'c> { StringAttribute::new(context, text).into() };
+        let mut attributes: Vec<(Identifier<'c>, Attribute<'c>)> = vec![
+            (session.id("sym_name"), string(self.name)),
+            (session.id("sym_visibility"), string(self.visibility)),
+            (
+                session.id("function_type"),
+                TypeAttribute::new(function_type).into(),
+            ),
+        ];
+        if !self.donate.is_empty() {
+            attributes.push((session.id("arg_attrs"), self.aliases(session)));
+        }
+        OperationBuilder::new("func.func", location)
+            .add_attributes(&attributes)
+            .add_regions([body])
+            .build()
+            // Its attributes are of the kinds that the op asks for, whatever their contents.
+            .expect("a function with a name and a type can be built")
+    }
+
+    /// `{tf.aliasing_output = i : i32}` on each donated input.
+    fn aliases<'c>(&self, session: &Session<'c>) -> Attribute<'c> {
+        let context = session.context;
+        let dictionaries: Vec<Attribute<'c>> = (0..self.inputs.len())
+            .map(|input| {
+                let output = self.donate.iter().find(|&&(i, _)| i == input);
+                let entry =
+                    output.map(|&(_, o)| (session.id("tf.aliasing_output"), session.i32(o)));
+                DictionaryAttribute::new(context, entry.as_slice()).into()
+            })
+            .collect();
+        ArrayAttribute::new(context, &dictionaries).into()
+    }
+}
+
+/// Lowers the body of a function of the IR into the function of a signature. Input names go into the locations of
+/// the arguments, from which the printer names them.
+pub fn function<'c>(
+    session: &Session<'c>,
+    places: &Places<'c, '_>,
+    func: &Func,
+    signature: &Signature<'_>,
+    input_names: &[String],
+) -> Operation<'c> {
+    let open = OpenBlock::new();
+    let mut scope = Scope::new(func, places);
+    for (i, &param) in func.body.params.iter().enumerate() {
+        let place = places.location(func.span(param));
+        let location = match input_names.get(i) {
+            Some(name) => Location::name(session.context, name, place),
+            None => place,
+        };
+        scope.set(param, open.add_param(session, func.ty(param), location));
+    }
+    let location = beginning(func, places);
+    let emit = Emit::new(session, &open, location);
+    let results = scope.insts(&emit, &func.body);
+    emit.terminate("func.return", &results.iter().collect::<Vec<_>>());
+    signature.function(session, open.into_region(), location)
+}
+
+/// The place of the first value that a function computes.
+pub fn beginning<'c>(func: &Func, places: &Places<'c, '_>) -> Location<'c> {
+    let first = func.body.insts.iter().find_map(|i| i.results.first());
+    places.location(first.map(|&v| func.span(v)).unwrap_or_default())
+}
+
+/// The MLIR values of the IR's values. Each value of a function is defined once, so one table serves all its
+/// regions; that a use stands where the value is visible is the concern of both verifiers.
+pub struct Scope<'f, 'p, 'c> {
+    pub func: &'f Func,
+    places: &'p Places<'c, 'p>,
+    tensors: Vec<Option<Tensor<'c>>>,
+}
+
+impl<'f, 'p, 'c> Scope<'f, 'p, 'c> {
+    fn new(func: &'f Func, places: &'p Places<'c, 'p>) -> Self {
+        Scope {
+            func,
+            places,
+            tensors: vec![None; func.value_count()],
+        }
+    }
+
+    fn set(&mut self, v: Value, tensor: Tensor<'c>) {
+        self.tensors[v.0 as usize] = Some(tensor);
+    }
+
+    /// Gives values to the parameters of a region, appends its instructions, and gives its results.
+    pub fn enter(
+        &mut self,
+        emit: &Emit<'_, 'c>,
+        region: &'f Region,
+        args: Vec<Tensor<'c>>,
+    ) -> Vec<Tensor<'c>> {
+        for (&param, arg) in region.params.iter().zip(args) {
+            self.set(param, arg);
+        }
+        self.insts(emit, region)
+    }
+
+    fn insts(&mut self, emit: &Emit<'_, 'c>, region: &'f Region) -> Vec<Tensor<'c>> {
+        for inst in &region.insts {
+            let span = inst.results.first().map(|&v| self.func.span(v));
+            let emit = emit.at(self.places.location(span.unwrap_or_default()));
+            let args = self.all(&emit, &inst.args);
+            let results = table::lower(&emit, self, inst, &args);
+            for (&v, tensor) in inst.results.iter().zip(results) {
+                self.set(v, tensor);
+            }
+        }
+        self.all(emit, &region.results)
+    }
+
+    fn all(&self, emit: &Emit<'_, 'c>, values: &[Value]) -> Vec<Tensor<'c>> {
+        values
+            .iter()
+            .map(|&v| match &self.tensors[v.0 as usize] {
+                Some(tensor) => tensor.clone(),
+                None => emit
+                    .refuse(
+                        "a value is used before it is made",
+                        std::slice::from_ref(self.func.ty(v)),
+                    )
+                    .remove(0),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,71 @@
+//! A lowered module: what can be asked of it.
+
+use super::error::LowerError;
+use super::ffi::OwnedModule;
+use melior::ir::operation::{OperationLike, OperationPrintingFlags, WalkOrder, WalkResult};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A verified StableHLO module.
+pub struct Module {
+    owned: OwnedModule,
+}
+
+impl Module {
+    pub(super) fn new(owned: OwnedModule) -> Self {
+        Module { owned }
+    }
+
+    /// MLIR text in StableHLO's own form, inputs named as in the source; the same on every run.
+    pub fn to_text(&self, with_locations: bool) -> String {
+        let flags = OperationPrintingFlags::new().enable_debug_info(with_locations, false);
+        let flags = super::ffi::names_as_prefixes(flags);
+        // The library writes UTF-8: names come from the source, which is UTF-8.
+        self.owned.text(flags).unwrap_or_default()
+    }
+
+    /// The serialisation that readers of StableHLO `version` (as in `1.13.0`) or later understand.
+    ///
+    /// # Errors
+    /// When `version` is no version, or older than an op in use.
+    pub fn to_portable_artifact(&self, version: &str) -> Result<Vec<u8>, LowerError> {
+        let messages = Rc::new(RefCell::new(Vec::new()));
+        let sink = Rc::clone(&messages);
+        let handler = self.owned.context().attach_diagnostic_handler(move |d| {
+            sink.borrow_mut().push(d.to_string());
+            true
+        });
+        let artifact = self.owned.portable_artifact(version);
+        self.owned.context().detach_diagnostic_handler(handler);
+        artifact.ok_or_else(|| LowerError {
+            message: format!(
+                "no portable artifact of StableHLO {version}: {}",
+                messages.borrow().join("; ")
+            ),
+            place: None,
+        })
+    }
+
+    /// How many ops of each name the module holds, those of nested regions and private functions included.
+    pub fn op_counts(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        let module = self.owned.get();
+        module.as_operation().walk(WalkOrder::PreOrder, |op| {
+            if let Ok(name) = op.name().as_string_ref().as_str() {
+                *counts.entry(name.to_string()).or_insert(0) += 1;
+            }
+            WalkResult::Advance
+        });
+        counts
+    }
+
+    /// How many StableHLO ops the module holds: constants and loops count, the `return` that ends a region does not.
+    pub fn op_count(&self) -> usize {
+        self.op_counts()
+            .iter()
+            .filter(|(name, _)| name.starts_with("stablehlo.") && *name != "stablehlo.return")
+            .map(|(_, count)| count)
+            .sum()
+    }
+}

@@ -1,0 +1,79 @@
+//! log|Γ| and digamma, by Lanczos' approximation (g = 7, 9 terms), reflected for x < ½.
+
+use super::expr::{self, Expr};
+use crate::lower::emit::{Emit, Tensor};
+use std::f64::consts::PI;
+
+const G: f64 = 7.0;
+const FIRST: f64 = 0.99999999999980993227684700473478;
+const TERMS: [f64; 8] = [
+    676.520368121885098567009190444019,
+    -1259.13921672240287047156078755283,
+    771.3234287776530788486528258894,
+    -176.61502916214059906584551354,
+    12.507343278686904814458936853,
+    -0.13857109526572011689554707,
+    9.984369578019570859563e-6,
+    1.50563273514931155834e-7,
+];
+
+pub fn lgamma<'c>(e: &Emit<'_, 'c>, x: &Tensor<'c>) -> Tensor<'c> {
+    expr::call(e, "lgamma", x, |x| {
+        let reflected = x.less(0.5);
+        let z = reflected.select(-x, x - 1.0);
+        let sum = series(z, |term, d| term / d) + FIRST;
+        let half_log_two_pi = (2.0 * PI).ln() / 2.0;
+        let (t, log_t) = shifted(z);
+        let direct = (z + 0.5 - t / log_t) * log_t + half_log_two_pi + sum.log();
+
+        // log|Γ(x)| = log π − log|sin πx| − log|Γ(1 − x)|; the sine is taken of the distance to the nearest integer.
+        let part = x.abs() - x.abs().floor();
+        let distance = part.constant(0.5).less(part).select(1.0 - part, part);
+        let log_sine = (distance * PI).sin().log();
+        let mirror = PI.ln() - log_sine - direct;
+        // At the poles the sine is 0 and the result +∞.
+        let mirror = log_sine.is_finite().select(mirror, -log_sine);
+
+        let y = reflected.select(mirror, direct);
+        x.abs().equals(f64::INFINITY).select(f64::INFINITY, y)
+    })
+}
+
+pub fn digamma<'c>(e: &Emit<'_, 'c>, x: &Tensor<'c>) -> Tensor<'c> {
+    expr::call(e, "digamma", x, |x| {
+        let reflected = x.less(0.5);
+        let z = reflected.select(-x, x - 1.0);
+        let slope = -series(z, |term, d| term / (d * d));
+        let sum = series(z, |term, d| term / d) + FIRST;
+        let (t, log_t) = shifted(z);
+        let direct = log_t + slope / sum - G / t;
+
+        // ψ(x) = ψ(1 − x) − π / tan πx; a whole number added to x keeps the argument of the tangent small.
+        let near = (x + (x + 0.5).floor().abs()) * PI;
+        let mirror = direct - near.cos() * PI / near.sin();
+
+        let y = reflected.select(mirror, direct);
+        let pole = x.less(0.0) & x.equals(x.floor());
+        let y = pole.select(f64::NAN, y);
+        x.equals(0.0).select(f64::NEG_INFINITY, y)
+    })
+}
+
+/// Σ term(cᵢ, z + i + 1).
+fn series<'e, 'c>(
+    z: Expr<'e, 'c>,
+    term: impl Fn(f64, Expr<'e, 'c>) -> Expr<'e, 'c>,
+) -> Expr<'e, 'c> {
+    let mut terms = TERMS
+        .iter()
+        .zip(1..)
+        .map(|(&c, i)| term(c, z + f64::from(i)));
+    let first = terms.next().unwrap_or(z);
+    terms.fold(first, |sum, t| sum + t)
+}
+
+/// t = z + g + ½ and its logarithm, which log1p gives without cancellation.
+fn shifted<'e, 'c>(z: Expr<'e, 'c>) -> (Expr<'e, 'c>, Expr<'e, 'c>) {
+    let base: f64 = G + 0.5;
+    (z + base, (z / base).log1p() + base.ln())
+}
