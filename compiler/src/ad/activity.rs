@@ -32,7 +32,14 @@ pub fn region(f: &Func, region: &Region, active: &mut Active) -> Vec<bool> {
 }
 
 /// Active carries of a loop (the fixpoint over iterations), then its active ys. `args` are the carries' initial values, then xs; region parameters are `skip` others, the carries, then x slices.
-pub fn scan(f: &Func, body: &Region, args: &[bool], carry: usize, skip: usize, active: &mut Active) -> Vec<bool> {
+pub fn scan(
+    f: &Func,
+    body: &Region,
+    args: &[bool],
+    carry: usize,
+    skip: usize,
+    active: &mut Active,
+) -> Vec<bool> {
     let mut carries = args[..carry].to_vec();
     loop {
         let starts = carries.iter().chain(&args[carry..]);

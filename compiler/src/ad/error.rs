@@ -50,6 +50,17 @@ impl AdError {
         })
     }
 
+    /// The message in words, with a second label at the transform that was asked for.
+    pub fn at(&self, request: Span) -> Box<Diagnostic> {
+        let mut d = self.diagnostic();
+        if self.span == Span::default() {
+            d.primary.span = request;
+        } else if self.span != request {
+            d = d.label(request, "asked for here");
+        }
+        Box::new(d)
+    }
+
     /// The message in words.
     pub fn diagnostic(&self) -> Diagnostic {
         let d = |message: String, label: &str| {

@@ -63,8 +63,12 @@ pub fn forward<'f>(
         Op::DynamicSlice { .. } => with_coefficients(cx, op, args, &[0]),
         Op::DynamicUpdateSlice => with_coefficients(cx, op, args, &[0, 1]),
         Op::Gather(_) => with_coefficients(cx, op, args, &[0]),
-        Op::Scatter { op: ScatterOp::Set, .. } => with_coefficients(cx, op, args, &[0, 2]),
-        Op::Scatter { op: ScatterOp::Add, .. } => {
+        Op::Scatter {
+            op: ScatterOp::Set, ..
+        } => with_coefficients(cx, op, args, &[0, 2]),
+        Op::Scatter {
+            op: ScatterOp::Add, ..
+        } => {
             if args[2].tangent.is_some() {
                 with_coefficients(cx, op, args, &[0, 2])
             } else {
@@ -82,9 +86,7 @@ pub fn forward<'f>(
         Op::ReduceWindow { op: r, window } => {
             vec![reduce::reduce_window(cx, *r, window, args[0])]
         }
-        Op::WindowGather { .. } | Op::WindowScatter { .. } => {
-            with_coefficients(cx, op, args, &[1])
-        }
+        Op::WindowGather { .. } | Op::WindowScatter { .. } => with_coefficients(cx, op, args, &[1]),
 
         Op::Dot(_) | Op::Conv(_) => bilinear(cx, op, args),
         Op::Cholesky => vec![linalg::cholesky(cx, args[0])],
@@ -183,18 +185,12 @@ fn with_coefficients(cx: &mut Cx, op: &Op, args: &[Dual], places: &[usize]) -> V
 fn bilinear(cx: &mut Cx, op: &Op, args: &[Dual]) -> Vec<Dual> {
     let y = primal(cx, op, args);
     let (a, b) = (args[0], args[1]);
-    let first = a.tangent.map(|t| {
-        cx.lin(
-            op.clone(),
-            vec![Operand::Lin(t), Operand::Coef(b.primal)],
-        )
-    });
-    let second = b.tangent.map(|t| {
-        cx.lin(
-            op.clone(),
-            vec![Operand::Coef(a.primal), Operand::Lin(t)],
-        )
-    });
+    let first = a
+        .tangent
+        .map(|t| cx.lin(op.clone(), vec![Operand::Lin(t), Operand::Coef(b.primal)]));
+    let second = b
+        .tangent
+        .map(|t| cx.lin(op.clone(), vec![Operand::Coef(a.primal), Operand::Lin(t)]));
     let t = cx.lin_add(first, second);
     vec![Dual::new(y, t)]
 }

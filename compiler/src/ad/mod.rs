@@ -19,4 +19,7 @@ pub mod rules;
 pub mod tape;
 pub mod transpose;
 
+#[cfg(test)]
+mod tests;
+
 pub use error::{AdError, AdErrorKind};

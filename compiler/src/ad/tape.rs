@@ -30,7 +30,10 @@ pub struct LinInst<'f> {
 #[derive(Debug)]
 pub enum LinOp<'f> {
     /// A primitive with one result, linear in its [`Operand::Lin`] operands taken together.
-    Prim { op: Op, args: Vec<Operand> },
+    Prim {
+        op: Op,
+        args: Vec<Operand>,
+    },
     Scan(Box<LinScan<'f>>),
     If(Box<LinIf<'f>>),
     Custom(LinCustom<'f>),
@@ -246,12 +249,7 @@ pub fn backward_live(tape: &[LinInst], live: &mut HashSet<Value>) {
                         .filter(|x| inner.live.contains(&x.1))
                         .map(|x| x.0),
                 );
-                live.extend(
-                    scan.body
-                        .captures
-                        .iter()
-                        .filter(|v| inner.live.contains(v)),
-                );
+                live.extend(scan.body.captures.iter().filter(|v| inner.live.contains(v)));
             }
             LinOp::If(branch) => live.extend(branch.backward_live(&results)),
             LinOp::Prim { .. } | LinOp::Custom(_) | LinOp::Remat(_) => {

@@ -170,7 +170,12 @@ fn linearise<'f>(
         .filter_map(|(p, a)| Some((a.tangent?, p.tangent?)))
         .collect();
     let ys: Vec<Value> = outs[carry..].iter().filter_map(|d| d.tangent).collect();
-    let tangent_outs = || carries.iter().filter_map(|c| c.out).chain(ys.iter().copied());
+    let tangent_outs = || {
+        carries
+            .iter()
+            .filter_map(|c| c.out)
+            .chain(ys.iter().copied())
+    };
     let tape = tape::prune(tape, tangent_outs());
     let defined: HashSet<Value> = params.iter().filter_map(|p| p.tangent).collect();
     let captures = tape::captures(&tape, defined, tangent_outs());

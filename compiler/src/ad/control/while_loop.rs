@@ -44,13 +44,13 @@ pub fn forward<'f>(
 
     cx.e.open();
     let params = loop_params(cx, &operands);
-    env.primal.extend(condition.params.iter().copied().zip(params));
+    env.primal
+        .extend(condition.params.iter().copied().zip(params));
     for inst in &condition.insts {
         cx.e.copy(f, inst, &mut env.primal);
     }
-    let test = cx
-        .e
-        .close(condition.results.iter().map(|v| env.primal[v]).collect());
+    let test =
+        cx.e.close(condition.results.iter().map(|v| env.primal[v]).collect());
 
     cx.e.open();
     let params = loop_params(cx, &operands);

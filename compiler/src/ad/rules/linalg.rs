@@ -100,12 +100,9 @@ pub fn triangular_solve(cx: &mut Cx, solve: Solve, a: Dual, b: Dual) -> Dual {
             cx.lin(dot, vec![Operand::Coef(x), Operand::Lin(t)])
         })
     });
-    let t = cx.lin_sub(b.tangent, less).map(|rhs| {
-        cx.lin(
-            solve.op(),
-            vec![Operand::Coef(a.primal), Operand::Lin(rhs)],
-        )
-    });
+    let t = cx
+        .lin_sub(b.tangent, less)
+        .map(|rhs| cx.lin(solve.op(), vec![Operand::Coef(a.primal), Operand::Lin(rhs)]));
     Dual::new(x, t)
 }
 

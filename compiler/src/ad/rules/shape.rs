@@ -11,7 +11,15 @@ pub fn concat(cx: &mut Cx, axis: usize, args: &[Dual]) -> Dual {
     let mut active = args.iter().enumerate().filter(|(_, a)| a.tangent.is_some());
     let t = match (active.next(), active.next()) {
         (None, _) => None,
-        (Some((i, Dual { tangent: Some(t), .. })), None) => {
+        (
+            Some((
+                i,
+                Dual {
+                    tangent: Some(t), ..
+                },
+            )),
+            None,
+        ) => {
             let size = |a: &Dual| cx.e.shape(a.primal)[axis] as i64;
             let mut low = vec![0; cx.e.rank(y)];
             let mut high = low.clone();

@@ -9,11 +9,7 @@ use crate::ad::tape::Operand;
 use crate::ir::op::{GatherDims, ScatterDims, ScatterOp};
 use crate::ir::{CompareOp, Elem, Literal, Op, ReduceOp, Type, Value};
 
-pub fn dynamic_slice(
-    tx: &mut Transposer,
-    args: &[Operand],
-    ct: Value,
-) -> Result<(), AdErrorKind> {
+pub fn dynamic_slice(tx: &mut Transposer, args: &[Operand], ct: Value) -> Result<(), AdErrorKind> {
     let Operand::Lin(t) = args[0] else {
         return Ok(());
     };
@@ -141,7 +137,9 @@ fn read_back(
     let same = tx.cx.e.compare(CompareOp::Eq, indices, inside);
     let rank = tx.cx.e.rank(indices);
     let same = if dims.index_vector_dim < rank {
-        tx.cx.e.reduce(ReduceOp::Min, same, &[dims.index_vector_dim])
+        tx.cx
+            .e
+            .reduce(ReduceOp::Min, same, &[dims.index_vector_dim])
     } else {
         same
     };
@@ -195,12 +193,7 @@ fn read_winners(
 }
 
 /// Indices brought into `0..=limit`, a limit for each component of an index vector.
-fn clamped(
-    tx: &mut Transposer,
-    indices: Value,
-    limits: &[i64],
-    vector_dim: usize,
-) -> Value {
+fn clamped(tx: &mut Transposer, indices: Value, limits: &[i64], vector_dim: usize) -> Value {
     let ty = tx.cx.e.type_of(indices);
     let zero = tx.cx.e.constant(Literal::splat_i64(ty.clone(), 0));
     let high = match limits {
@@ -265,4 +258,3 @@ fn operand_type(tx: &Transposer, arg: &Operand) -> Type {
         Operand::Zero(ty) => ty.clone(),
     }
 }
-

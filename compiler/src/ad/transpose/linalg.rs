@@ -125,13 +125,7 @@ fn spatial(tx: &Transposer, v: Value, places: &[usize]) -> Vec<usize> {
 }
 
 /// The cotangent of the input: that of the result convolved with the mirrored kernel, its features changed over.
-fn conv_input(
-    tx: &mut Transposer,
-    dims: &ConvDims,
-    t: Value,
-    kernel: Value,
-    ct: Value,
-) -> Value {
+fn conv_input(tx: &mut Transposer, dims: &ConvDims, t: Value, kernel: Value, ct: Value) -> Value {
     if tx.cx.e.ty(ct).numel() == 0 || tx.cx.e.ty(kernel).numel() == 0 {
         return tx.or_zeros(None, t);
     }
@@ -200,13 +194,7 @@ fn move_groups(tx: &mut Transposer, x: Value, from: usize, to: usize, groups: us
 }
 
 /// The cotangent of the kernel: the input convolved with that of the result, batch and features changed over.
-fn conv_kernel(
-    tx: &mut Transposer,
-    dims: &ConvDims,
-    input: Value,
-    t: Value,
-    ct: Value,
-) -> Value {
+fn conv_kernel(tx: &mut Transposer, dims: &ConvDims, input: Value, t: Value, ct: Value) -> Value {
     if tx.cx.e.ty(ct).numel() == 0 || tx.cx.e.ty(input).numel() == 0 {
         return tx.or_zeros(None, t);
     }
