@@ -119,7 +119,7 @@ not_installed() {
 # What a client's log complains of: its first few such lines, those that begin alike only once.
 complaints() {
     { grep -iE '^e:|error|err!|refused|timed out|unreachable|resolve' "$1" || tail -n 3 "$1"; } |
-        awk '!/ at / && !seen[substr($0, 1, 24)]++' | cut -c 1-300 | sed -n 1,4p
+        awk '!/^npm error +at / && !seen[substr($0, 1, 24)]++' | cut -c 1-300 | sed -n 1,4p
 }
 
 # `.deps/llvm` names the tree; `.deps/prefix` is what the MLIR bindings take for one.
