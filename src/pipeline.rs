@@ -7,10 +7,11 @@ use crate::loader::DiskLoader;
 use std::io::IsTerminal;
 use std::path::Path;
 use tpuc_compiler::ir::Func;
+use tpuc_compiler::lower::{self, Module};
 use tpuc_compiler::opt::{self, Level};
+use tpuc_compiler::passes;
 use tpuc_compiler::plan::{Plan, split};
 use tpuc_compiler::specialise::{self, Instance};
-use tpuc_compiler::{lower, passes};
 use tpuc_lang::check::{self, Checked, Options};
 use tpuc_lang::diag::{Diagnostic, Severity};
 use tpuc_lang::render;
@@ -68,7 +69,7 @@ pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &Sources) {
     if !diagnostics.is_empty() {
         eprint!(
             "{}",
-            render::terminal(diagnostics, sources, std::io::stderr().is_terminal())
+            render::render(sources, diagnostics, std::io::stderr().is_terminal())
         );
     }
 }
@@ -119,20 +120,30 @@ pub fn optimise(func: &Func, level: u8, explain: bool) -> Func {
 /// StableHLO for the device, one module for each program of the plan.
 pub fn lower(plan: &Plan, sources: &Sources, version: &str) -> Result<Vec<Lowered>, Failure> {
     let donations = plan_donations(plan);
-    let context = lower::Context::new();
-    plan.programs
-        .iter()
-        .zip(&donations)
-        .map(|(func, donated)| {
-            let module = lower::module(&context, func, donated, sources).map_err(internal)?;
-            let code = module.to_portable_artifact(version).map_err(internal)?;
-            Ok(Lowered {
-                name: func.name.clone(),
-                code,
-                signature: signature(func, donated),
-            })
+    let lower = |(func, donate): (&Func, &Vec<(usize, usize)>)| {
+        let code = module(func, donate, sources)?
+            .to_portable_artifact(version)
+            .map_err(internal)?;
+        Ok(Lowered {
+            name: func.name.clone(),
+            code,
+            signature: signature(func, donate),
         })
-        .collect()
+    };
+    plan.programs.iter().zip(&donations).map(lower).collect()
+}
+
+pub fn module(
+    func: &Func,
+    donate: &[(usize, usize)],
+    sources: &Sources,
+) -> Result<Module, Failure> {
+    let options = lower::Options {
+        sources: Some(sources),
+        input_names: &[],
+        donate,
+    };
+    lower::module(&[func], options).map_err(internal)
 }
 
 /// What the verifier refuses is a bug of the compiler: the program has been checked.

@@ -34,7 +34,7 @@ impl Backend for InterpreterBackend<'_> {
             })
             .collect();
         let outputs = interp::eval(&self.programs[program], &inputs, Precision::Declared)
-            .map_err(|e| Failure::runtime("E0709", e.to_string(), None))?;
+            .map_err(|e| Failure::runtime("E0793", e.to_string(), None))?;
         Ok(outputs.into_iter().map(Rc::new).collect())
     }
 
