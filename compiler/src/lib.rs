@@ -3,6 +3,7 @@
 //! Pure: no IO. Everything but the lowering builds without MLIR.
 
 pub mod ad;
+pub mod batch;
 pub mod ir;
 pub mod plan;
 pub mod transform;
