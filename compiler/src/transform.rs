@@ -7,6 +7,7 @@ use crate::ad::{AdErrorKind, dce};
 use crate::ir::{Func, Type, Value};
 
 pub use crate::ad::AdError;
+pub use crate::batch::vmap;
 
 /// Forward mode. Inputs: those of `f`, then a tangent for each active input. Outputs: those of `f`, then the tangent
 /// of each float output.

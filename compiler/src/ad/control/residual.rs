@@ -64,7 +64,7 @@ impl<'r> Scope<'r> {
         let mut keep: BTreeSet<Value> = BTreeSet::new();
         for &v in &wanted {
             let given: HashSet<Value> = keep.iter().chain(&invariant).copied().collect();
-            if self.derivable(e, v, &given) {
+            if self.derivable(v, &given) {
                 continue;
             }
             if hoist && self.is_invariant(v) {
@@ -77,7 +77,7 @@ impl<'r> Scope<'r> {
         for v in keep.clone() {
             let mut others: HashSet<Value> = keep.iter().chain(&invariant).copied().collect();
             others.remove(&v);
-            if self.derivable(e, v, &others) {
+            if self.derivable(v, &others) {
                 keep.remove(&v);
             }
         }
@@ -98,18 +98,12 @@ impl<'r> Scope<'r> {
     }
 
     /// Whether a few cheap instructions make `v` from `given` and from what is there anyway.
-    fn derivable(&self, e: &Emit, v: Value, given: &HashSet<Value>) -> bool {
+    fn derivable(&self, v: Value, given: &HashSet<Value>) -> bool {
         let mut again = HashSet::new();
-        self.derive(e, v, given, &mut again)
+        self.derive(v, given, &mut again)
     }
 
-    fn derive(
-        &self,
-        e: &Emit,
-        v: Value,
-        given: &HashSet<Value>,
-        again: &mut HashSet<usize>,
-    ) -> bool {
+    fn derive(&self, v: Value, given: &HashSet<Value>, again: &mut HashSet<usize>) -> bool {
         if self.is_leaf(v, given) {
             return true;
         }
@@ -124,7 +118,7 @@ impl<'r> Scope<'r> {
             return false;
         }
         again.insert(i);
-        inst.args.iter().all(|&a| self.derive(e, a, given, again))
+        inst.args.iter().all(|&a| self.derive(a, given, again))
     }
 
     fn is_leaf(&self, v: Value, given: &HashSet<Value>) -> bool {
