@@ -43,12 +43,11 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
     let bytes = std::fs::read(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => {
-            Failure::runtime("E0701", format!("there is no file `{shown}`"), None)
+            Failure::runtime("E0901", format!("there is no file `{shown}`"), None)
         }
-        _ => Failure::runtime("E0701", format!("cannot read `{shown}`: {e}"), None),
+        _ => Failure::runtime("E0901", format!("cannot read `{shown}`: {e}"), None),
     })?;
-    String::from_utf8(bytes)
-        .map_err(|_| Failure::runtime("E0701", format!("`{shown}` is not UTF-8 text"), None))
+    String::from_utf8(bytes).map_err(|_| Failure::runtime("E0901", format!("`{shown}` is not UTF-8 text"), None))
 }
 
 /// The checked program; its diagnostics are printed, and errors among them end the command.
@@ -105,8 +104,8 @@ pub fn plan(script: &Func, level: u8, explain: bool) -> Plan {
 pub fn optimise(func: &Func, level: u8, explain: bool) -> Func {
     let level = match level {
         0 => Level::None,
-        1 => Level::Safe,
-        _ => Level::All,
+        1 => Level::Default,
+        _ => Level::Aggressive,
     };
     let mut input = func.clone();
     passes::erase_transforms(&mut input);
