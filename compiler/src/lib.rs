@@ -3,6 +3,7 @@
 //! Pure: no IO. Everything but the lowering builds without MLIR.
 
 pub mod ad;
+pub mod interp;
 pub mod ir;
 #[cfg(feature = "mlir")]
 pub mod lower;
