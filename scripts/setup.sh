@@ -62,10 +62,9 @@ say() { printf 'setup: %s\n' "$*"; }
 
 # Ends the run as the command ends its own: 2 is an environment error.
 fail() {
-    local line
     printf 'setup: error: %s\n' "$1" >&2
     shift
-    for line; do printf '  %s\n' "$line" >&2; done
+    [ $# = 0 ] || printf '%s\n' "$@" | sed 's/^/  /' >&2
     exit 2
 }
 
@@ -98,7 +97,7 @@ system_packages() {
     local log=$work/apt.log apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
     "${apt[@]}" update >"$log" 2>&1 || true
     "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 || fail \
-        "apt-get could not install ${missing[*]}" "It said: $(errors_of "$log")" \
+        "apt-get could not install ${missing[*]}" "$(complaints "$log")" \
         "Is the network there? Where apt offers no LLVM $LLVM_MAJOR (Debian 12 does, in its security suite), add LLVM's own" \
         "apt repository, or set TPUC_LLVM_PREFIX to an LLVM $LLVM_MAJOR tree with MLIR and libclang."
 }
@@ -117,9 +116,10 @@ not_installed() {
         <(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null | sed -n 's/ installed$//p' | sort -u)
 }
 
-# The last complaints of a client's log, on one line.
-errors_of() {
-    { grep -iE '(^| )(e:|error|err!)' "$1" || cat "$1"; } | tail -n 3 | tr '\n' ' '
+# What a client's log complains of: its first few such lines, those that begin alike only once.
+complaints() {
+    { grep -iE '^e:|error|err!|refused|timed out|unreachable|resolve' "$1" || tail -n 3 "$1"; } |
+        awk '!/^npm error +at / && !seen[substr($0, 1, 24)]++' | cut -c 1-300 | sed -n 1,4p
 }
 
 # `.deps/llvm` names the tree; `.deps/prefix` is what the MLIR bindings take for one.
@@ -223,14 +223,15 @@ wheel() {
 npm_package() {
     if from_downloads "$3" "$4"; then return; fi
     say "downloading $1 $2"
-    npm pack --silent --pack-destination "$work" "$1@$2" >"$work/npm.log" 2>&1 </dev/null ||
-        npm pack --pack-destination "$work" "$1@$2" >"$work/npm.log" 2>&1 </dev/null ||
+    # npm's own patience is minutes.
+    npm pack --loglevel=error --fetch-retries=2 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 \
+        --pack-destination "$work" "$1@$2" >"$work/npm.log" 2>&1 </dev/null ||
         undelivered "$1 $2" "$work/npm.log" "$3" "$5"
     check "$work/$3" "$4"
 }
 
 undelivered() {
-    fail "$1 could not be downloaded." "The client said: $(errors_of "$2")" \
+    fail "$1 could not be downloaded." "$(complaints "$2")" \
         "Is the network there, and a proxy named if it takes one? Or put $3 into a folder and set" \
         "TPUC_DOWNLOADS to it; or set $4 to a copy of your own."
 }

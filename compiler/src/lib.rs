@@ -2,7 +2,10 @@
 //!
 //! Pure: no IO. Everything but the lowering builds without MLIR.
 
+pub mod ad;
+pub mod interp;
 pub mod ir;
 #[cfg(feature = "mlir")]
 pub mod lower;
 pub mod plan;
+pub mod transform;

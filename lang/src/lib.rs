@@ -4,8 +4,10 @@
 
 pub mod ast;
 pub mod diag;
+pub mod dump;
 pub mod lexer;
 pub mod parser;
+pub mod render;
 pub mod source;
 pub mod span;
 pub mod typed;

@@ -10,11 +10,15 @@
 #![deny(unsafe_code)]
 
 pub mod client;
+pub mod data;
 pub mod error;
 #[allow(unsafe_code)]
 mod ffi;
 pub mod host;
+pub mod numpy_random;
 pub mod plugin;
+pub mod print;
+pub mod save;
 mod surroundings;
 
 pub use error::Error;

@@ -67,14 +67,22 @@ pub fn function(program: &Program, instance: &Instance) -> Result<Option<Func>> 
 
 /// As [`script_callees`], for one function.
 pub fn function_callees(program: &Program, instance: &Instance) -> Result<Vec<Func>> {
-    Ok(evaluate_function(program, instance)?.map(|(s, _)| s.callees).unwrap_or_default())
+    Ok(evaluate_function(program, instance)?
+        .map(|(s, _)| s.callees)
+        .unwrap_or_default())
 }
 
-fn evaluate_function<'p>(program: &'p Program, instance: &Instance) -> Result<Option<(Specialiser<'p>, Val)>> {
+fn evaluate_function<'p>(
+    program: &'p Program,
+    instance: &Instance,
+) -> Result<Option<(Specialiser<'p>, Val)>> {
     let def = &program.fns[instance.id.0 as usize];
     let mut s = Specialiser::new(program, &def.name);
     s.b.span = def.span;
-    let frame = Frame { generics: Rc::new(instance.generics.clone()), ..Frame::default() };
+    let frame = Frame {
+        generics: Rc::new(instance.generics.clone()),
+        ..Frame::default()
+    };
     let mut args = Vec::new();
     for param in &def.params {
         let ty = frame.ty(&param.ty, def.span)?;
@@ -93,6 +101,7 @@ impl<'p> Specialiser<'p> {
             program,
             b: Builder::new(name),
             instances: Vec::new(),
+            callees: Vec::new(),
         }
     }
 

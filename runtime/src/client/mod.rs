@@ -190,3 +190,41 @@ fn run_error(program: &str, failure: Failure) -> Error {
         Error::ExecutionFailed { program, failure }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plugin_that_does_not_start_says_why() {
+        let explain = |status, message: &str| {
+            let message = message.to_owned();
+            creation_error("p.so".into(), Failure { status, message }).code()
+        };
+        let missing = "TPU initialization failed: No jellyfish device found.";
+        assert_eq!(explain(Status::NotFound, missing), "E0813");
+        assert_eq!(
+            explain(Status::Internal, "CUDA_ERROR_NO_DEVICE: none"),
+            "E0813"
+        );
+        let busy = "The TPU is already in use by process with pid 12. Not attempting to load";
+        assert_eq!(explain(Status::Aborted, busy), "E0814");
+        let grown = "Unexpected PJRT_Client_Create_Args size: expected 96, got 88.";
+        assert_eq!(explain(Status::InvalidArgument, grown), "E0812");
+        assert_eq!(explain(Status::Internal, "something else"), "E0815");
+    }
+
+    #[test]
+    fn a_lack_of_memory_is_known_by_status_or_words() {
+        let explain = |status, message: &str| {
+            let message = message.to_owned();
+            run_error("p", Failure { status, message }).code()
+        };
+        assert_eq!(explain(Status::ResourceExhausted, ""), "E0732");
+        assert_eq!(
+            explain(Status::Internal, "Compute error: Out of memory"),
+            "E0732"
+        );
+        assert_eq!(explain(Status::Internal, "Compute error"), "E0733");
+    }
+}

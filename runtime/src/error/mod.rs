@@ -212,6 +212,15 @@ pub enum Error {
     },
 }
 
+/// All codes, in order.
+pub const CODES: [&str; 46] = [
+    "E0700", "E0701", "E0702", "E0703", "E0704", "E0705", "E0706", "E0707", "E0708", "E0709",
+    "E0710", "E0711", "E0712", "E0713", "E0714", "E0715", "E0720", "E0721", "E0722", "E0723",
+    "E0724", "E0730", "E0731", "E0732", "E0733", "E0734", "E0735", "E0736", "E0800", "E0801",
+    "E0802", "E0803", "E0804", "E0805", "E0806", "E0807", "E0808", "E0809", "E0810", "E0811",
+    "E0812", "E0813", "E0814", "E0815", "E0816", "E0817",
+];
+
 impl Error {
     /// The code under which `tpuc explain` knows it.
     pub fn code(&self) -> &'static str {
@@ -267,3 +276,220 @@ impl Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ffi::Status;
+    use crate::host::DType;
+
+    /// One of each kind.
+    fn samples() -> Vec<Error> {
+        let path = || PathBuf::from("/data/x.npy");
+        let plugin = || PathBuf::from("/plugins/libtpu.so");
+        let text = |text: &str| text.to_owned();
+        let program = || text("step");
+        let spec = || TensorSpec::new(DType::F32, [128, 784]);
+        let failure = || Failure {
+            status: Status::Internal,
+            message: text("something broke\n"),
+        };
+        vec![
+            Error::FileUnreadable {
+                path: path(),
+                reason: text("there is no such file"),
+            },
+            Error::DatasetMissing {
+                name: text("mnist"),
+                looked: vec!["/a/mnist".into(), "/b/mnist".into()],
+            },
+            Error::DatasetUnknown {
+                name: text("mnits"),
+                known: vec!["mnist", "fashion_mnist"],
+            },
+            Error::WrongMagic {
+                path: path(),
+                expected: text("93 4e 55 4d 50 59"),
+                found: b"<html>".to_vec(),
+            },
+            Error::Truncated {
+                path: path(),
+                expected: 47040016,
+                found: 1000,
+            },
+            Error::Malformed {
+                path: path(),
+                format: "npy",
+                reason: text("a dimension is too large"),
+            },
+            Error::UnsupportedElement {
+                path: path(),
+                found: text("'<c16'"),
+            },
+            Error::UnknownFormat {
+                path: "/data/x.txt".into(),
+            },
+            Error::CsvCell {
+                path: "/data/x.csv".into(),
+                line: 3,
+                column: 2,
+                found: text("four"),
+            },
+            Error::FieldMissing {
+                path: path(),
+                field: text("w3"),
+                known: vec![text("w1"), text("w2")],
+            },
+            Error::ByteCount {
+                spec: spec(),
+                expected: 401408,
+                found: 4,
+            },
+            Error::TensorTooLarge {
+                spec: TensorSpec::new(DType::F32, [1 << 62]),
+            },
+            Error::FormatSpec {
+                spec: text(".4q"),
+                reason: text("\"q\" is not understood"),
+            },
+            Error::Unwritable {
+                path: path(),
+                reason: text("permission denied"),
+            },
+            Error::WriteFailed {
+                path: path(),
+                reason: text("the disk is full"),
+            },
+            Error::NameTwice {
+                path: path(),
+                name: text("w1"),
+            },
+            Error::ArgumentCount {
+                program: program(),
+                expected: 3,
+                found: 2,
+            },
+            Error::ArgumentType {
+                program: program(),
+                index: 1,
+                expected: spec(),
+                found: TensorSpec::new(DType::I32, []),
+            },
+            Error::ArgumentDeleted {
+                program: program(),
+                index: 0,
+            },
+            Error::ArgumentElsewhere {
+                program: program(),
+                index: 0,
+            },
+            Error::BufferDeleted,
+            Error::SignatureMismatch {
+                program: program(),
+                reason: text("it gives 2 results, not 3"),
+            },
+            Error::CompileFailed {
+                program: program(),
+                failure: failure(),
+            },
+            Error::OutOfMemory {
+                program: program(),
+                message: text("Out of memory allocating 99 bytes."),
+            },
+            Error::ExecutionFailed {
+                program: program(),
+                failure: failure(),
+            },
+            Error::TransferFailed {
+                spec: spec(),
+                failure: failure(),
+            },
+            Error::DumpMissing { program: program() },
+            Error::DeviceCount {
+                wanted: 4,
+                present: 1,
+            },
+            Error::DeviceName { found: text("gpu") },
+            Error::PluginNotFound {
+                device: text("tpu"),
+                looked: vec![plugin()],
+            },
+            Error::PluginFileMissing { path: plugin() },
+            Error::PluginNotElf {
+                path: plugin(),
+                found: b"GROUP ( ".to_vec(),
+            },
+            Error::PluginArchitecture {
+                path: plugin(),
+                expected: "x86-64",
+                found: text("AArch64"),
+            },
+            Error::PluginTruncated {
+                path: plugin(),
+                expected: 201600336,
+                found: 4096,
+            },
+            Error::PluginLibraryMissing {
+                path: plugin(),
+                library: text("libcudart.so.13"),
+            },
+            Error::PluginSymbolMissing {
+                path: plugin(),
+                symbol: text("cuInit"),
+            },
+            Error::PluginUnloadable {
+                path: plugin(),
+                reason: text("cannot allocate memory in static TLS block"),
+            },
+            Error::PluginNoEntry { path: plugin() },
+            Error::PluginTooOld {
+                path: plugin(),
+                version: (0, 40),
+            },
+            Error::PluginTooNew {
+                path: plugin(),
+                version: (1, 2),
+            },
+            Error::PluginStructs {
+                path: plugin(),
+                message: text("Unexpected PJRT_Client_Create_Args size: expected 96, got 88."),
+            },
+            Error::DeviceMissing {
+                path: plugin(),
+                message: text("No jellyfish device found."),
+            },
+            Error::DeviceBusy {
+                path: plugin(),
+                message: text("The TPU is already in use by process with pid 7."),
+            },
+            Error::ClientFailed {
+                path: plugin(),
+                failure: Failure {
+                    status: Status::Unavailable,
+                    message: String::new(),
+                },
+            },
+            Error::PlatformMismatch {
+                path: plugin(),
+                wanted: text("tpu"),
+                found: text("cpu"),
+            },
+            Error::PluginCall { failure: failure() },
+        ]
+    }
+
+    #[test]
+    fn every_code_has_its_text() {
+        let samples = samples();
+        let codes: Vec<&str> = samples.iter().map(Error::code).collect();
+        assert_eq!(codes, CODES);
+        let texts: Vec<String> = samples
+            .iter()
+            .map(|error| {
+                let help = error.help().map(|help| format!("\n  = help: {help}"));
+                format!("{}: {error}{}", error.code(), help.unwrap_or_default())
+            })
+            .collect();
+        insta::assert_snapshot!(texts.join("\n\n"));
+    }
+}

@@ -244,7 +244,7 @@ impl Error {
                 Some("fetch the file again; the download may have been cut off".to_owned())
             }
             Error::UnknownFormat { .. } => Some(
-                "the name should end in .npy, .npz, .safetensors, .csv, .idx, -ubyte, or one of the last two with .gz"
+                "the name should end in .npy, .npz, .safetensors, .csv, .idx or -ubyte; npy and IDX files may have .gz after it"
                     .to_owned(),
             ),
             Error::FieldMissing { known, .. } => Some(format!("it has {}", known.join(", "))),

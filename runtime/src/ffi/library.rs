@@ -54,7 +54,7 @@ fn open(path: &Path) -> Result<Api, LoadFailure> {
     // is first called.
     // SAFETY: loading runs the library's initialisers; the caller chose this file as a plugin.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
-        .map_err(|error| LoadFailure::Open(error.to_string()))?;
+        .map_err(|error| LoadFailure::Open(innermost(&error)))?;
     // SAFETY: `GetPjrtApi` has this type in every version of the C API.
     let entry = unsafe { library.get::<unsafe extern "C" fn() -> *const PJRT_Api>(b"GetPjrtApi") }
         .map_err(|_| LoadFailure::NoEntryPoint)?;
@@ -77,4 +77,12 @@ fn open(path: &Path) -> Result<Api, LoadFailure> {
     std::mem::forget(library);
     // SAFETY: the table is static in a library that is never closed, and large enough.
     Ok(Api::new(unsafe { &*table }))
+}
+
+/// The loader's own words, which the error keeps as its cause.
+fn innermost(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => innermost(cause),
+        None => error.to_string(),
+    }
 }

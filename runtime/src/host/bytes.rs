@@ -58,7 +58,7 @@ impl Bytes {
 }
 
 /// Bytes from the start of the storage to the first aligned one.
-fn padding(storage: &Vec<u8>) -> usize {
+fn padding(storage: &[u8]) -> usize {
     let address = storage.as_ptr().addr();
     address.next_multiple_of(ALIGNMENT) - address
 }

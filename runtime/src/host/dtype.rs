@@ -115,10 +115,8 @@ impl TensorSpec {
     pub fn byte_len(&self) -> Option<usize> {
         // The product of the other dimensions must fit also where one of them is 0: XLA computes it in an
         // order of its own.
-        let nonzero = self.shape.iter().filter(|&&dim| dim != 0);
-        let most = nonzero.fold(Some(self.dtype.size()), |bytes, &dim| {
-            bytes?.checked_mul(dim)
-        })?;
+        let mut nonzero = self.shape.iter().filter(|&&dim| dim != 0);
+        let most = nonzero.try_fold(self.dtype.size(), |bytes, &dim| bytes.checked_mul(dim))?;
         if i64::try_from(most).is_err() {
             return None;
         }

@@ -1,6 +1,7 @@
 //! Elementwise builtins.
 
 use super::Call;
+use super::attrs::Arg;
 use super::num::Num;
 use crate::ir::{BinaryOp, Builder, CompareOp, Op, UnaryOp, Value};
 
@@ -142,4 +143,13 @@ pub(super) fn is_close(b: &mut Builder, c: &Call) -> Value {
 
 pub(super) fn stop_gradient(b: &mut Builder, c: &Call) -> Value {
     b.op(Op::StopGradient, &[c.args[0]])
+}
+
+/// `shard(x, [data, none])`.
+pub(super) fn shard(b: &mut Builder, c: &Call) -> Value {
+    let axes = match c.attrs.get("axes") {
+        Some(Arg::Axes(axes)) => axes.clone(),
+        _ => vec![None; b.ty(c.args[0]).rank()],
+    };
+    b.op(Op::Shard { axes }, &[c.args[0]])
 }

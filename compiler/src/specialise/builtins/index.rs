@@ -6,10 +6,9 @@ use super::num::Num;
 use crate::ir::op::GatherDims;
 use crate::ir::{self, Builder, Op, Value};
 use crate::specialise::error::{BuildError, Result};
-use tpuc_lang::typed::{Elem, ElemTy, Ty};
 
 /// One dimension of the operand, or a new one, after the static part of the index.
-enum Axis {
+pub(super) enum Axis {
     /// Kept in the result.
     Kept,
     /// Taken at one position: dropped.
@@ -20,7 +19,7 @@ enum Axis {
 }
 
 /// The static part of an index: what becomes of each dimension, and the slice to take.
-struct Plan {
+pub(super) struct Plan {
     shape: Vec<usize>,
     axes: Vec<Axis>,
     start: Vec<usize>,
@@ -63,6 +62,60 @@ impl Plan {
     fn rest(&self) -> usize {
         self.shape.len() - self.start.len()
     }
+
+    /// What the brackets say of an array of this shape; fails where a constant position is out of range.
+    pub(super) fn of(
+        shape: Vec<usize>,
+        items: &[Index],
+        tensors: &[Value],
+        c: &Call,
+    ) -> Result<Plan> {
+        let mut plan = Plan::new(shape);
+        let mut tensors = tensors.iter().copied();
+        // A key array has a further dimension that no bracket speaks of.
+        let hidden = usize::from(c.is_key());
+        let used = items
+            .iter()
+            .filter(|i| !matches!(i, Index::Rest | Index::NewAxis))
+            .count();
+        for item in items {
+            match item {
+                Index::Rest => plan.whole(plan.shape.len() - hidden - used),
+                Index::NewAxis => plan.axes.push(Axis::New),
+                Index::Tensor => {
+                    if let Some(v) = tensors.next() {
+                        plan.next(Axis::By(v));
+                    }
+                }
+                Index::At(i) => {
+                    let axis = plan.next(Axis::Dropped);
+                    let size = plan.shape[axis];
+                    let at = if *i < 0 { *i + size as i64 } else { *i };
+                    let at = usize::try_from(at).ok().filter(|&a| a < size);
+                    let at = at.ok_or_else(|| {
+                        BuildError::IndexOutOfRange {
+                            index: *i,
+                            axis,
+                            size,
+                        }
+                        .at(c.span)
+                    })?;
+                    (plan.start[axis], plan.limit[axis]) = (at, at + 1);
+                }
+                Index::Range { lo, hi, step } => {
+                    let axis = plan.next(Axis::Kept);
+                    let (lo, hi, step, reverse) =
+                        range(plan.shape[axis], *lo, *hi, step.unwrap_or(1));
+                    (plan.start[axis], plan.limit[axis], plan.stride[axis]) = (lo, hi, step);
+                    if reverse {
+                        plan.flip.push(axis);
+                    }
+                }
+            }
+        }
+        plan.whole(plan.rest());
+        Ok(plan)
+    }
 }
 
 pub(super) fn index(b: &mut Builder, c: &Call) -> Result<Value> {
@@ -71,7 +124,12 @@ pub(super) fn index(b: &mut Builder, c: &Call) -> Result<Value> {
         Some(Arg::Index(items)) => items,
         _ => &[],
     };
-    let plan = plan(b.shape_of(x), items, &c.args[1..], c)?;
+    let plan = Plan::of(b.shape_of(x), items, &c.args[1..], c)?;
+    Ok(apply(b, x, plan))
+}
+
+/// `x` at the places of a plan made for its shape.
+pub(super) fn apply(b: &mut Builder, x: Value, plan: Plan) -> Value {
     let mut y = x;
     if plan.limit != plan.shape
         || plan.start.iter().any(|&s| s != 0)
@@ -89,58 +147,15 @@ pub(super) fn index(b: &mut Builder, c: &Call) -> Result<Value> {
     if !plan.flip.is_empty() {
         y = b.op(Op::Reverse { axes: plan.flip }, &[y]);
     }
-    Ok(by_tensors(b, y, &plan.axes))
+    by_tensors(b, y, &plan.axes)
 }
 
-fn plan(shape: Vec<usize>, items: &[Index], tensors: &[Value], c: &Call) -> Result<Plan> {
-    let mut plan = Plan::new(shape);
-    let mut tensors = tensors.iter().copied();
-    // A key array has a further dimension that no bracket speaks of.
-    let hidden = usize::from(is_key(&c.ret));
-    let used = items
-        .iter()
-        .filter(|i| !matches!(i, Index::Rest | Index::NewAxis))
-        .count();
-    for item in items {
-        match item {
-            Index::Rest => plan.whole(plan.shape.len() - hidden - used),
-            Index::NewAxis => plan.axes.push(Axis::New),
-            Index::Tensor => {
-                if let Some(v) = tensors.next() {
-                    plan.next(Axis::By(v));
-                }
-            }
-            Index::At(i) => {
-                let axis = plan.next(Axis::Dropped);
-                let size = plan.shape[axis];
-                let at = if *i < 0 { *i + size as i64 } else { *i };
-                let at = usize::try_from(at).ok().filter(|&a| a < size);
-                let at = at.ok_or_else(|| {
-                    BuildError::IndexOutOfRange {
-                        index: *i,
-                        axis,
-                        size,
-                    }
-                    .at(c.span)
-                })?;
-                (plan.start[axis], plan.limit[axis]) = (at, at + 1);
-            }
-            Index::Range { lo, hi, step } => {
-                let axis = plan.next(Axis::Kept);
-                let (lo, hi, step, reverse) = range(plan.shape[axis], *lo, *hi, step.unwrap_or(1));
-                (plan.start[axis], plan.limit[axis], plan.stride[axis]) = (lo, hi, step);
-                if reverse {
-                    plan.flip.push(axis);
-                }
-            }
-        }
-    }
-    plan.whole(plan.rest());
-    Ok(plan)
-}
-
-fn is_key(ty: &Ty) -> bool {
-    matches!(ty, Ty::Tensor(ElemTy::Known(Elem::Key), _))
+/// Whole slices of one axis, at the positions of `idx`.
+pub(super) fn along_axis(b: &mut Builder, x: Value, idx: Value, axis: usize) -> Value {
+    let axes: Vec<Axis> = (0..b.ty(x).rank())
+        .map(|d| if d == axis { Axis::By(idx) } else { Axis::Kept })
+        .collect();
+    by_tensors(b, x, &axes)
 }
 
 /// Python's meaning of `lo:hi:step` on an axis: an ascending slice, and whether to reverse it.

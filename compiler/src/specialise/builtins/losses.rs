@@ -29,3 +29,57 @@ pub(super) fn softmax_cross_entropy(b: &mut Builder, c: &Call) -> Value {
     let picked = b.reduce(ReduceOp::Sum, picked, &last);
     b.binary(BinaryOp::Sub, log_total, picked)
 }
+
+/// Per element: −y·log σ(x) − (1 − y)·log σ(−x), written without the logarithm of a rounded σ.
+pub(super) fn sigmoid_binary_cross_entropy(b: &mut Builder, c: &Call) -> Value {
+    let xy = b.together(&c.args);
+    let (x, y) = (xy[0], xy[1]);
+    let zero = b.like(x, 0.0);
+    let one = b.like(x, 1.0);
+    let log_p = log_sigmoid(b, x, zero);
+    let minus_x = b.unary(UnaryOp::Neg, x);
+    let log_q = log_sigmoid(b, minus_x, zero);
+    let hit = b.binary(BinaryOp::Mul, y, log_p);
+    let rest = b.binary(BinaryOp::Sub, one, y);
+    let miss = b.binary(BinaryOp::Mul, rest, log_q);
+    let total = b.binary(BinaryOp::Add, hit, miss);
+    b.unary(UnaryOp::Neg, total)
+}
+
+/// min(x, 0) − log1p(exp(−|x|)).
+fn log_sigmoid(b: &mut Builder, x: Value, zero: Value) -> Value {
+    let size = b.unary(UnaryOp::Abs, x);
+    let size = b.unary(UnaryOp::Neg, size);
+    let power = b.unary(UnaryOp::Exp, size);
+    let log = b.unary(UnaryOp::Log1p, power);
+    let low = b.binary(BinaryOp::Min, x, zero);
+    b.binary(BinaryOp::Sub, low, log)
+}
+
+/// ½(p − t)², or ½p² without targets.
+pub(super) fn l2_loss(b: &mut Builder, c: &Call) -> Value {
+    let error = match c.args.as_slice() {
+        [p, t] => b.binary(BinaryOp::Sub, *p, *t),
+        _ => c.args[0],
+    };
+    let squared = b.binary(BinaryOp::Mul, error, error);
+    let half = b.like(squared, 0.5);
+    b.binary(BinaryOp::Mul, half, squared)
+}
+
+/// Quadratic up to `delta`, linear beyond.
+pub(super) fn huber_loss(b: &mut Builder, c: &Call) -> Value {
+    let error = match c.args.as_slice() {
+        [p, t, ..] => b.binary(BinaryOp::Sub, *p, *t),
+        _ => c.args[0],
+    };
+    let size = b.unary(UnaryOp::Abs, error);
+    let delta = b.like(size, c.attrs.float("delta").unwrap_or(1.0));
+    let quadratic = b.binary(BinaryOp::Min, size, delta);
+    let linear = b.binary(BinaryOp::Sub, size, quadratic);
+    let squared = b.binary(BinaryOp::Mul, quadratic, quadratic);
+    let half = b.like(squared, 0.5);
+    let near = b.binary(BinaryOp::Mul, half, squared);
+    let far = b.binary(BinaryOp::Mul, delta, linear);
+    b.binary(BinaryOp::Add, near, far)
+}

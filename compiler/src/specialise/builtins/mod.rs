@@ -4,23 +4,27 @@
 
 mod arithmetic;
 pub mod attrs;
+mod einsum;
 mod index;
 mod linalg;
 mod losses;
+mod neural;
 pub mod num;
+mod order;
 mod random;
 mod reduce;
 mod shape;
+mod update;
 
 use super::Specialiser;
-use super::error::{BuildError, Result};
+use super::error::Result;
 use super::frame::Frame;
 use super::val::{Val, leaf_types};
+use crate::ir::op::ScatterOp;
 use crate::ir::{BinaryOp, Builder, CompareOp, ReduceOp, Type, UnaryOp, Value};
 use attrs::Attrs;
-use tpuc_lang::diag::Diagnostic;
 use tpuc_lang::span::Span;
-use tpuc_lang::typed::{Attr, Builtin, Expr, ExprKind, Ty};
+use tpuc_lang::typed::{Attr, Builtin, Elem, ElemTy, Expr, ExprKind, Ty};
 
 /// One call of a builtin, everything concrete.
 pub(crate) struct Call<'a> {
@@ -39,12 +43,9 @@ impl Call<'_> {
         leaf_types(&self.ret).remove(0)
     }
 
-    pub fn error(&self, message: impl Into<String>, help: Option<String>) -> Box<Diagnostic> {
-        BuildError::Sizes {
-            message: message.into(),
-            help,
-        }
-        .at(self.span)
+    /// Whether the result is an array of keys, whose words stand on one more dimension.
+    pub fn is_key(&self) -> bool {
+        matches!(self.ret, Ty::Tensor(ElemTy::Known(Elem::Key), _))
     }
 
     /// Whether the argument is a literal integer (or a whole float), and which.
@@ -164,17 +165,69 @@ fn emit(b: &mut Builder, builtin: Builtin, c: &Call) -> Result<Vec<Value>> {
         Builtin::Reshape | Builtin::Flatten | Builtin::ExpandDims | Builtin::Squeeze => {
             shape::reshape(b, c)
         }
+        Builtin::Transpose => shape::transpose(b, c),
+        Builtin::SwapAxes => shape::swap_axes(b, c),
+        Builtin::MoveAxis => shape::move_axis(b, c),
         Builtin::BroadcastTo => shape::broadcast_to(b, c),
+        Builtin::Concat => shape::concat(b, c),
+        Builtin::Stack => shape::stack_axis(b, c),
+        Builtin::Pad => shape::pad(b, c),
+        Builtin::Flip => shape::flip(b, c),
+        Builtin::Roll => shape::roll(b, c),
+        Builtin::Repeat => shape::repeat(b, c),
+        Builtin::Tile => shape::tile(b, c),
+        Builtin::SplitAt => return Ok(shape::split_at(b, c)),
+        Builtin::Slice => index::slice(b, c),
+        Builtin::DynamicSlice => update::dynamic_slice(b, c),
+        Builtin::DynamicUpdateSlice => update::dynamic_update_slice(b, c),
+        Builtin::Tril => linalg::tril(b, c),
+        Builtin::Triu => linalg::triu(b, c),
+        Builtin::Diag => shape::diag(b, c),
+        Builtin::Eye => shape::eye(b, c),
         Builtin::Zeros | Builtin::ZerosLike => shape::filled(b, c, 0.0),
         Builtin::Ones | Builtin::OnesLike => shape::filled(b, c, 1.0),
-        Builtin::Slice => index::slice(b, c),
+        Builtin::Full => shape::full(b, c),
+        Builtin::Arange => shape::arange(b, c),
+        Builtin::Linspace => shape::linspace(b, c),
+        Builtin::Take => update::take(b, c),
+        Builtin::TakeAlongAxis => update::take_along_axis(b, c),
+        Builtin::Set => update::update(b, c, ScatterOp::Set)?,
+        Builtin::AddAt => update::update(b, c, ScatterOp::Add)?,
+        Builtin::Sort => order::sort(b, c),
+        Builtin::ArgSort => order::arg_sort(b, c),
+        Builtin::TopK => return Ok(order::top_k(b, c)),
+        Builtin::SearchSorted => order::search_sorted(b, c),
+        Builtin::Nonzero => return Ok(order::nonzero(b, c)),
+        Builtin::OneHot => order::one_hot(b, c),
+        Builtin::Dot => linalg::dot(b, c),
+        Builtin::Einsum => einsum::einsum(b, c),
+        Builtin::Outer => linalg::outer(b, c),
+        Builtin::Trace => linalg::trace(b, c),
+        Builtin::Cholesky => linalg::cholesky(b, c),
+        Builtin::TriangularSolve => linalg::triangular_solve(b, c),
+        Builtin::Conv => neural::conv(b, c),
+        Builtin::MaxPool => neural::max_pool(b, c),
+        Builtin::AvgPool => neural::avg_pool(b, c),
+        Builtin::Dropout => neural::dropout(b, c),
         Builtin::SoftmaxCrossEntropy => losses::softmax_cross_entropy(b, c),
+        Builtin::SigmoidBinaryCrossEntropy => losses::sigmoid_binary_cross_entropy(b, c),
+        Builtin::L2Loss => losses::l2_loss(b, c),
+        Builtin::HuberLoss => losses::huber_loss(b, c),
         Builtin::Key => random::key(b, c),
         Builtin::Split => random::split(b, c),
+        Builtin::FoldIn => random::fold_in(b, c),
+        Builtin::Bits => random::bits(b, c),
         Builtin::Uniform => random::uniform(b, c),
         Builtin::Normal => random::normal(b, c),
+        Builtin::Bernoulli => random::bernoulli(b, c),
+        Builtin::RandInt => random::randint(b, c),
+        Builtin::Permutation => random::permutation(b, c),
+        Builtin::Categorical => random::categorical(b, c),
+        Builtin::TruncatedNormal => random::truncated_normal(b, c),
+        Builtin::Gumbel => random::gumbel(b, c),
+        Builtin::Bitcast => update::bitcast(b, c),
         Builtin::StopGradient => a::stop_gradient(b, c),
-        other => return Err(c.error(format!("`{}` is not built yet", other.name()), None)),
+        Builtin::Shard => a::shard(b, c),
     };
     Ok(vec![one])
 }

@@ -138,3 +138,185 @@ fn pair(b: &mut Builder, high: Value, low: Value) -> Value {
 fn append(shape: &[usize], last: usize) -> Vec<usize> {
     shape.iter().copied().chain([last]).collect()
 }
+
+/// `fold_in(k, i)`: the block of the counter i.
+pub(super) fn fold_in(b: &mut Builder, c: &Call) -> Value {
+    let data = b.convert(c.args[1], Elem::U32);
+    let (zero, data) = (b.full(Elem::U32, &[1], 0.0), b.reshape(data, &[1]));
+    let (y0, y1) = threefry(b, c.args[0], zero, data);
+    b.concat(&[y0, y1], 0)
+}
+
+pub(super) fn bits(b: &mut Builder, c: &Call) -> Value {
+    let out = c.out();
+    random_bits(b, c.args[0], out.elem, &out.shape)
+}
+
+/// `bernoulli(k, p, shape)`.
+pub(super) fn bernoulli(b: &mut Builder, c: &Call) -> Value {
+    bernoulli_mask(b, c.args[0], c.args[1], &c.out().shape)
+}
+
+/// True with probability `p`, which broadcasts to `shape`.
+pub(super) fn bernoulli_mask(b: &mut Builder, key: Value, p: Value, shape: &[usize]) -> Value {
+    let u = unit_uniform(b, key, &Type::new(b.elem_of(p), shape));
+    b.compare(crate::ir::CompareOp::Lt, u, p)
+}
+
+fn unit_uniform(b: &mut Builder, key: Value, out: &Type) -> Value {
+    let (lo, hi) = (b.full(out.elem, &[], 0.0), b.full(out.elem, &[], 1.0));
+    uniform_between(b, key, out, lo, hi)
+}
+
+/// `randint(k, shape, lo, hi)`: twice the bits of the type, folded into the span, as JAX does.
+pub(super) fn randint(b: &mut Builder, c: &Call) -> Value {
+    let out = c.out();
+    let (lo, hi) = (c.args[1], c.args[2]);
+    let word = match out.elem.bits() {
+        8 => Elem::U8,
+        16 => Elem::U16,
+        32 => Elem::U32,
+        _ => Elem::U64,
+    };
+    let (k1, k2) = split_two(b, c.args[0]);
+    let higher = random_bits(b, k1, word, &out.shape);
+    let lower = random_bits(b, k2, word, &out.shape);
+    let width = b.binary(BinaryOp::Sub, hi, lo);
+    let span = b.convert(width, word);
+    let one = b.like(span, 1.0);
+    let empty = b.compare(crate::ir::CompareOp::Le, hi, lo);
+    let span = b.select(empty, one, span);
+    let half = b.like(span, 2f64.powi(word.bits() as i32 / 2));
+    let multiplier = b.binary(BinaryOp::Rem, half, span);
+    let multiplier = b.binary(BinaryOp::Mul, multiplier, multiplier);
+    let multiplier = b.binary(BinaryOp::Rem, multiplier, span);
+    let high = b.binary(BinaryOp::Rem, higher, span);
+    let high = b.binary(BinaryOp::Mul, high, multiplier);
+    let low = b.binary(BinaryOp::Rem, lower, span);
+    let offset = b.binary(BinaryOp::Add, high, low);
+    let offset = b.binary(BinaryOp::Rem, offset, span);
+    let offset = b.convert(offset, out.elem);
+    b.binary(BinaryOp::Add, lo, offset)
+}
+
+fn split_two(b: &mut Builder, key: Value) -> (Value, Value) {
+    let (y0, y1) = blocks(b, key, &[2]);
+    let (c0, c1) = (b.reshape(y0, &[2, 1]), b.reshape(y1, &[2, 1]));
+    let keys = b.concat(&[c0, c1], 1);
+    let (first, second) = (b.slice_axis(keys, 0, 0, 1), b.slice_axis(keys, 0, 1, 2));
+    (b.reshape(first, &[2]), b.reshape(second, &[2]))
+}
+
+/// `permutation(k, n)`: counts sorted by random words, as often as collisions make it needful.
+pub(super) fn permutation(b: &mut Builder, c: &Call) -> Value {
+    let out = c.out();
+    let n = out.numel();
+    let rounds = (3.0 * (n.max(1) as f64).ln() / f64::from(u32::MAX).ln()).ceil() as usize;
+    let mut order = b.iota(out.elem, &out.shape, 0);
+    let mut key = c.args[0];
+    for _ in 0..rounds {
+        let (next, sub) = split_two(b, key);
+        key = next;
+        let words = random_bits(b, sub, Elem::U32, &out.shape);
+        let sort = Op::Sort {
+            axis: 0,
+            keys: 1,
+            descending: false,
+        };
+        order = b.push(sort, vec![words, order], vec![])[1];
+    }
+    order
+}
+
+pub(super) fn gumbel(b: &mut Builder, c: &Call) -> Value {
+    gumbel_noise(b, c.args[0], &c.out())
+}
+
+/// −log(−log u), u uniform from the smallest normal number to 1.
+fn gumbel_noise(b: &mut Builder, key: Value, out: &Type) -> Value {
+    let tiny = Literal::splat_bits(Type::scalar(out.elem), smallest_normal(out.elem));
+    let lo = b.op(Op::Constant(tiny), &[]);
+    let hi = b.full(out.elem, &[], 1.0);
+    let mut x = uniform_between(b, key, out, lo, hi);
+    for _ in 0..2 {
+        x = b.unary(UnaryOp::Log, x);
+        x = b.unary(UnaryOp::Neg, x);
+    }
+    x
+}
+
+fn smallest_normal(elem: Elem) -> u64 {
+    match elem {
+        Elem::F64 => f64::MIN_POSITIVE.to_bits(),
+        Elem::F16 => 0x0400,
+        Elem::BF16 => 0x0080,
+        _ => u64::from(f32::MIN_POSITIVE.to_bits()),
+    }
+}
+
+/// `categorical(k, logits)` along `axis` (the last).
+pub(super) fn categorical(b: &mut Builder, c: &Call) -> Value {
+    let logits = c.args[1];
+    let ty = b.ty(logits).clone();
+    let noise = gumbel_noise(b, c.args[0], &ty);
+    let noisy = b.binary(BinaryOp::Add, noise, logits);
+    let axis = c.attrs.axis(ty.rank(), -1);
+    b.op(Op::ArgReduce { max: true, axis }, &[noisy])
+}
+
+/// `truncated_normal(k, lo, hi, shape)`.
+pub(super) fn truncated_normal(b: &mut Builder, c: &Call) -> Value {
+    let out = c.out();
+    let root = b.full(out.elem, &[], std::f64::consts::SQRT_2);
+    let ends: Vec<Value> = c.args[1..3]
+        .iter()
+        .map(|&end| {
+            let scaled = b.binary(BinaryOp::Div, end, root);
+            b.unary(UnaryOp::Erf, scaled)
+        })
+        .collect();
+    // Bounds count as constants for differentiation only where they are clamped against, as in JAX.
+    let u = uniform_between(b, c.args[0], &out, ends[0], ends[1]);
+    let inverse = b.unary(UnaryOp::ErfInv, u);
+    let x = b.binary(BinaryOp::Mul, root, inverse);
+    let lo = b.op(Op::StopGradient, &[c.args[1]]);
+    let hi = b.op(Op::StopGradient, &[c.args[2]]);
+    let (lo, hi) = (next_after(b, lo, true), next_after(b, hi, false));
+    let all = b.together(&[lo, x, hi]);
+    b.op(Op::Clamp, &all)
+}
+
+/// The neighbour of a float toward +∞ or −∞, by its bits.
+fn next_after(b: &mut Builder, x: Value, up: bool) -> Value {
+    use crate::ir::CompareOp::{Eq, Gt, Lt};
+    let elem = b.elem_of(x);
+    let word = match elem.bits() {
+        16 => Elem::I16,
+        32 => Elem::I32,
+        _ => Elem::I64,
+    };
+    let bits = b.op(Op::Bitcast(word), &[x]);
+    let one = b.like(bits, 1.0);
+    let (more, less) = (
+        b.binary(BinaryOp::Add, bits, one),
+        b.binary(BinaryOp::Sub, bits, one),
+    );
+    let zero = b.like(x, 0.0);
+    let positive = b.compare(if up { Gt } else { Lt }, x, zero);
+    let away = b.select(positive, more, less);
+    let away = b.op(Op::Bitcast(elem), &[away]);
+    let smallest = Literal::splat_bits(
+        Type::new(elem, b.shape_of(x)),
+        if up { 1 } else { 1 | sign_bit(elem) },
+    );
+    let smallest = b.op(Op::Constant(smallest), &[]);
+    let is_zero = b.compare(Eq, x, zero);
+    let next = b.select(is_zero, smallest, away);
+    let end = b.like(x, if up { f64::INFINITY } else { f64::NEG_INFINITY });
+    let at_end = b.compare(Eq, x, end);
+    b.select(at_end, x, next)
+}
+
+fn sign_bit(elem: Elem) -> u64 {
+    1 << (elem.bits() - 1)
+}

@@ -1,0 +1,124 @@
+//! Sorting and searching.
+
+use super::Call;
+use super::num::Num;
+use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Op, ReduceOp, Value};
+
+fn sorted(b: &mut Builder, operands: Vec<Value>, axis: usize, descending: bool) -> Vec<Value> {
+    b.push(
+        Op::Sort {
+            axis,
+            keys: 1,
+            descending,
+        },
+        operands,
+        vec![],
+    )
+}
+
+pub(super) fn sort(b: &mut Builder, c: &Call) -> Value {
+    let x = c.args[0];
+    let axis = c.attrs.axis(b.ty(x).rank(), -1);
+    sorted(b, vec![x], axis, c.attrs.flag("descending"))[0]
+}
+
+pub(super) fn arg_sort(b: &mut Builder, c: &Call) -> Value {
+    let x = c.args[0];
+    let axis = c.attrs.axis(b.ty(x).rank(), -1);
+    let shape = b.shape_of(x);
+    let count = b.iota(Elem::I32, &shape, axis);
+    sorted(b, vec![x, count], axis, c.attrs.flag("descending"))[1]
+}
+
+/// The `k` largest of the last axis, largest first, and where they are.
+pub(super) fn top_k(b: &mut Builder, c: &Call) -> Vec<Value> {
+    let x = c.args[0];
+    let axis = b.ty(x).rank() - 1;
+    let k = usize::try_from(c.attrs.int("k").unwrap_or(1)).unwrap_or(0);
+    let shape = b.shape_of(x);
+    let count = b.iota(Elem::I32, &shape, axis);
+    let both = sorted(b, vec![x, count], axis, true);
+    both.into_iter()
+        .map(|v| b.slice_axis(v, axis, 0, k))
+        .collect()
+}
+
+/// a < b in sorting order: NaN comes last.
+fn before(b: &mut Builder, x: Value, y: Value) -> Value {
+    let less = b.compare(CompareOp::Lt, x, y);
+    if !b.elem_of(x).is_float() {
+        return less;
+    }
+    let nan_y = b.compare(CompareOp::Ne, y, y);
+    let number_x = b.compare(CompareOp::Eq, x, x);
+    let last = b.binary(BinaryOp::And, nan_y, number_x);
+    b.binary(BinaryOp::Or, less, last)
+}
+
+/// `searchsorted(a, v)`: how many of `a` stand before each `v` (with `side="right"`: or equal it).
+pub(super) fn search_sorted(b: &mut Builder, c: &Call) -> Value {
+    let (a, v) = (c.args[0], c.args[1]);
+    let mut shape = b.shape_of(v);
+    let axis = shape.len();
+    shape.push(b.ty(a).numel());
+    let dims: Vec<usize> = (0..axis).collect();
+    let v = b.broadcast_in(v, &shape, &dims);
+    let a = b.broadcast_in(a, &shape, &[axis]);
+    let counted = if c.attrs.str("side") == Some("right") {
+        let after = before(b, v, a);
+        b.unary(crate::ir::UnaryOp::Not, after)
+    } else {
+        before(b, a, v)
+    };
+    let counted = b.convert(counted, Elem::I32);
+    b.reduce(ReduceOp::Sum, counted, &[axis])
+}
+
+/// `nonzero(x, size=n)`: the positions, one array a dimension; zeros after the last.
+pub(super) fn nonzero(b: &mut Builder, c: &Call) -> Vec<Value> {
+    let x = c.args[0];
+    let shape = b.shape_of(x);
+    let total: usize = shape.iter().product();
+    let size = usize::try_from(c.attrs.int("size").unwrap_or(0)).unwrap_or(0);
+    let flat = b.reshape(x, &[total]);
+    let zero = b.like(flat, 0.0);
+    let empty = b.compare(CompareOp::Eq, flat, zero);
+    let order = b.convert(empty, Elem::I32);
+    let position = b.iota(Elem::I32, &[total], 0);
+    let both = sorted(b, vec![order, position], 0, false);
+    let fill = b.int(Elem::I32, 0);
+    let marks = b.op(Op::Convert(Elem::Bool), &[both[0]]);
+    let marks = b.unary(crate::ir::UnaryOp::Not, marks);
+    let blank = b.like(both[1], 0.0);
+    let found = b.select(marks, both[1], blank);
+    let taken = b.slice_axis(found, 0, 0, size.min(total));
+    let more = (size - size.min(total)) as i64;
+    let mut rest = b.op(
+        Op::Pad {
+            low: vec![0],
+            high: vec![more],
+            interior: vec![0],
+        },
+        &[taken, fill],
+    );
+    let mut columns = Vec::new();
+    for &n in shape.iter().rev() {
+        let n = b.like(rest, n.max(1) as f64);
+        columns.push(b.binary(BinaryOp::Rem, rest, n));
+        rest = b.binary(BinaryOp::Div, rest, n);
+    }
+    columns.reverse();
+    columns
+}
+
+/// `one_hot(x, N)`: rows of zeros with a 1 at the label; all zeros where it is out of range.
+pub(super) fn one_hot(b: &mut Builder, c: &Call) -> Value {
+    let out = c.out();
+    let last = out.rank() - 1;
+    let dims: Vec<usize> = (0..last).collect();
+    let labels = b.convert(c.args[0], Elem::I32);
+    let labels = b.broadcast_in(labels, &out.shape, &dims);
+    let class = b.iota(Elem::I32, &out.shape, last);
+    let hit = b.compare(CompareOp::Eq, labels, class);
+    b.convert(hit, out.elem)
+}

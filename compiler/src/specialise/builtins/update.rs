@@ -1,0 +1,133 @@
+//! Run-time starts, gathers along an axis, and functional updates.
+
+use super::Call;
+use super::attrs::{Arg, Index};
+use super::index::{self, Plan};
+use super::num::Num;
+use crate::ir::op::{GatherDims, ScatterDims, ScatterOp};
+use crate::ir::{Builder, Elem, Op, Value};
+use crate::specialise::error::Result;
+
+/// `dynamic_slice(x, starts, sizes)`, clamped inside.
+pub(super) fn dynamic_slice(b: &mut Builder, c: &Call) -> Value {
+    let sizes = c.out().shape;
+    let operands = with_starts(b, &c.args[..1], &c.args[1..]);
+    b.op(Op::DynamicSlice { sizes }, &operands)
+}
+
+/// `dynamic_update_slice(x, update, starts)`, clamped inside.
+pub(super) fn dynamic_update_slice(b: &mut Builder, c: &Call) -> Value {
+    let operands = with_starts(b, &c.args[..2], &c.args[2..]);
+    b.op(Op::DynamicUpdateSlice, &operands)
+}
+
+/// The arrays, then one i32 start a dimension; a single index array is taken apart.
+fn with_starts(b: &mut Builder, arrays: &[Value], starts: &[Value]) -> Vec<Value> {
+    let mut out = arrays.to_vec();
+    let starts = match starts {
+        [one] if b.ty(*one).rank() == 1 => {
+            let n = b.ty(*one).numel();
+            (0..n)
+                .map(|i| {
+                    let start = b.slice_axis(*one, 0, i, i + 1);
+                    b.reshape(start, &[])
+                })
+                .collect()
+        }
+        many => many.to_vec(),
+    };
+    out.extend(starts.into_iter().map(|s| b.convert(s, Elem::I32)));
+    out
+}
+
+/// `take(x, idx, axis=0)`: whole slices of an axis, by position.
+pub(super) fn take(b: &mut Builder, c: &Call) -> Value {
+    let (x, idx) = (c.args[0], c.args[1]);
+    let rank = b.ty(x).rank();
+    let axis = c.attrs.axis(rank - usize::from(c.is_key()), 0);
+    index::along_axis(b, x, idx, axis)
+}
+
+/// `take_along_axis(x, idx, axis)`: the other dimensions line up.
+pub(super) fn take_along_axis(b: &mut Builder, c: &Call) -> Value {
+    let (x, idx) = (c.args[0], b.convert(c.args[1], Elem::I32));
+    let rank = b.ty(x).rank();
+    let axis = c.attrs.axis(rank, -1);
+    let (xs, is) = (b.shape_of(x), b.shape_of(idx));
+    let common = |d: usize, own: usize| if d == axis { own } else { xs[d].max(is[d]) };
+    let x_shape: Vec<usize> = (0..rank).map(|d| common(d, xs[d])).collect();
+    let i_shape: Vec<usize> = (0..rank).map(|d| common(d, is[d])).collect();
+    let x = b.broadcast_to(x, &x_shape);
+    let idx = b.broadcast_to(idx, &i_shape);
+    let column: Vec<usize> = i_shape.iter().copied().chain([1]).collect();
+    let starts = b.reshape(idx, &column);
+    let others: Vec<usize> = (0..rank).filter(|&d| d != axis).collect();
+    let dims = GatherDims {
+        offset_dims: vec![],
+        collapsed_slice_dims: vec![axis],
+        operand_batching_dims: others.clone(),
+        start_indices_batching_dims: others,
+        start_index_map: vec![axis],
+        index_vector_dim: rank,
+        slice_sizes: vec![1; rank],
+    };
+    b.op(Op::Gather(dims), &[x, starts])
+}
+
+/// `set(x, idx, v)` and `add_at(x, idx, v)`: what `x[idx]` would read is replaced by `v`, or `v` is added to it.
+/// Positions out of range are dropped; of equal ones the last sets, all add.
+pub(super) fn update(b: &mut Builder, c: &Call, op: ScatterOp) -> Result<Value> {
+    let (x, v) = (c.args[0], c.args[c.args.len() - 1]);
+    let items: &[Index] = match c.attrs.get("index") {
+        Some(Arg::Index(items)) => items,
+        _ => &[],
+    };
+    let tensors = &c.args[1..c.args.len() - 1];
+    if let ([Index::Tensor], [rows]) = (items, tensors) {
+        return Ok(update_rows(b, x, *rows, v, op));
+    }
+    // In general: the flat positions that the index reads say where to write.
+    let shape = b.shape_of(x);
+    let total: usize = shape.iter().product();
+    let position = b.iota(Elem::I32, &[total], 0);
+    let position = b.reshape(position, &shape);
+    let plan = Plan::of(shape.clone(), items, tensors, c)?;
+    let position = index::apply(b, position, plan);
+    let count = b.ty(position).numel();
+    let wanted = b.shape_of(position);
+    let v = b.broadcast_to(v, &wanted);
+    let (flat, flat_v) = (b.reshape(x, &[total]), b.reshape(v, &[count]));
+    let rows = b.reshape(position, &[count]);
+    let updated = update_rows(b, flat, rows, flat_v, op);
+    Ok(b.reshape(updated, &shape))
+}
+
+/// Scatter of whole rows of axis 0.
+fn update_rows(b: &mut Builder, x: Value, rows: Value, v: Value, op: ScatterOp) -> Value {
+    let rows = b.convert(rows, Elem::I32);
+    let batch = b.shape_of(rows);
+    let shape = b.shape_of(x);
+    let wanted: Vec<usize> = batch.iter().chain(&shape[1..]).copied().collect();
+    let v = b.broadcast_to(v, &wanted);
+    let column: Vec<usize> = batch.iter().copied().chain([1]).collect();
+    let starts = b.reshape(rows, &column);
+    let dims = ScatterDims {
+        update_window_dims: (batch.len()..wanted.len()).collect(),
+        inserted_window_dims: vec![0],
+        input_batching_dims: vec![],
+        scatter_indices_batching_dims: vec![],
+        scatter_dims_to_operand_dims: vec![0],
+        index_vector_dim: batch.len(),
+    };
+    b.op(Op::Scatter { op, dims }, &[x, starts, v])
+}
+
+/// `bitcast(x, T)`.
+pub(super) fn bitcast(b: &mut Builder, c: &Call) -> Value {
+    let (x, out) = (c.args[0], c.out());
+    if b.elem_of(x) == out.elem {
+        x
+    } else {
+        b.op(Op::Bitcast(out.elem), &[x])
+    }
+}

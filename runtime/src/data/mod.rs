@@ -1,0 +1,99 @@
+//! Data files: IDX, npy, npz, safetensors and csv, each described cheaply and read whole.
+//!
+//! A description gives the names, element types and shapes that the compiler needs, from the file's header
+//! (of a csv, which has none, from its rows). Reading gives the arrays. The format is that of the name's
+//! ending. Nothing is converted but byte order and the order of axes.
+
+mod csv;
+mod dataset;
+mod idx;
+mod npy;
+mod npz;
+mod safetensors;
+mod source;
+
+use std::path::Path;
+
+pub use dataset::{Dataset, Field};
+
+use crate::error::Error;
+use crate::host::{HostArray, TensorSpec};
+use source::Source;
+
+/// What a file holds: one array without a name, or arrays by name in the file's order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Contents<T> {
+    One(T),
+    Named(Vec<(String, T)>),
+}
+
+/// The kinds of file, by the ending of the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Npy,
+    Npz,
+    Safetensors,
+    Csv,
+    Idx,
+}
+
+/// Element types and shapes of a file's arrays.
+pub fn describe(path: &Path) -> Result<Contents<TensorSpec>, Error> {
+    match format_of(path)? {
+        Format::Npy => npy::describe(Source::open(path)?).map(Contents::One),
+        Format::Npz => npz::describe(path).map(Contents::Named),
+        Format::Safetensors => safetensors::describe(path).map(Contents::Named),
+        Format::Csv => csv::describe(path),
+        Format::Idx => idx::describe(Source::open(path)?).map(Contents::One),
+    }
+}
+
+/// A file's arrays.
+pub fn read(path: &Path) -> Result<Contents<HostArray>, Error> {
+    match format_of(path)? {
+        Format::Npy => npy::read(Source::open(path)?).map(Contents::One),
+        Format::Npz => npz::read(path).map(Contents::Named),
+        Format::Safetensors => safetensors::read(path).map(Contents::Named),
+        Format::Csv => csv::read(path),
+        Format::Idx => idx::read(Source::open(path)?).map(Contents::One),
+    }
+}
+
+fn format_of(path: &Path) -> Result<Format, Error> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_ascii_lowercase();
+    let plain = name.strip_suffix(".gz");
+    let (ending, is_gzip) = (plain.unwrap_or(&name), plain.is_some());
+    let has = |ends: &[&str]| ends.iter().any(|end| ending.ends_with(end));
+    if has(&[".idx", "-ubyte", ".idx1", ".idx3"]) {
+        return Ok(Format::Idx);
+    }
+    match ending.rsplit_once('.') {
+        Some((_, "npy")) => Ok(Format::Npy),
+        Some((_, "npz")) if !is_gzip => Ok(Format::Npz),
+        Some((_, "safetensors")) if !is_gzip => Ok(Format::Safetensors),
+        Some((_, "csv")) if !is_gzip => Ok(Format::Csv),
+        _ => Err(Error::UnknownFormat {
+            path: path.to_path_buf(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_gives_the_format() {
+        let format = |name: &str| format_of(Path::new(name)).ok();
+        assert_eq!(format("a/b.npy"), Some(Format::Npy));
+        assert_eq!(format("B.NPZ"), Some(Format::Npz));
+        assert_eq!(format("x.npy.gz"), Some(Format::Npy));
+        assert_eq!(format("train-images-idx3-ubyte"), Some(Format::Idx));
+        assert_eq!(format("train-images-idx3-ubyte.gz"), Some(Format::Idx));
+        assert_eq!(format("t.idx"), Some(Format::Idx));
+        for name in ["x", "x.txt", "x.csv.gz", "npy", ".."] {
+            assert_eq!(format(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! An open data file, plain or gzip'd, that knows where it is for its errors.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::error::Error;
+use crate::host::{Bytes, HostArray, TensorSpec};
+
+/// A data file from which a format is read, front to back.
+pub struct Source<'a> {
+    path: PathBuf,
+    reader: Box<dyn Read + 'a>,
+    /// How many bytes there are in all; `None` where only reading tells.
+    len: Option<u64>,
+    taken: u64,
+}
+
+impl<'a> Source<'a> {
+    /// Opens a file, through gzip where its name ends in `.gz`.
+    pub fn open(path: &Path) -> Result<Source<'a>, Error> {
+        let (file, len) = open_file(path)?;
+        let is_gzip = path.extension().is_some_and(|ending| ending == "gz");
+        let buffered = BufReader::with_capacity(1 << 16, file);
+        Ok(if is_gzip {
+            Source::new(path, MultiGzDecoder::new(buffered), None)
+        } else {
+            Source::new(path, buffered, Some(len))
+        })
+    }
+
+    /// A source of `len` bytes inside the file at `path`.
+    pub fn new(path: &Path, reader: impl Read + 'a, len: Option<u64>) -> Source<'a> {
+        Source {
+            path: path.to_path_buf(),
+            reader: Box::new(reader),
+            len,
+            taken: 0,
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many bytes there are in all, where that is known beforehand.
+    pub fn len(&self) -> Option<u64> {
+        self.len
+    }
+
+    /// The next `len` bytes, fewer at the end.
+    pub fn take(&mut self, len: usize) -> Result<Bytes, Error> {
+        let bytes = Bytes::read_from(Forgiving(&mut self.reader), len)
+            .map_err(|error| unreadable(&self.path, &error))?;
+        self.taken += bytes.as_slice().len() as u64;
+        Ok(bytes)
+    }
+
+    /// The elements of a dense array, which are all that is left.
+    pub fn array_bytes(&mut self, spec: &TensorSpec) -> Result<Bytes, Error> {
+        let too_large = || Error::TensorTooLarge { spec: spec.clone() };
+        let wanted = spec.byte_len().ok_or_else(too_large)?;
+        let header = self.taken;
+        let expected = header + wanted as u64;
+        self.check_len(expected)?;
+        let bytes = self.take(wanted)?;
+        let found = bytes.as_slice().len();
+        if found < wanted {
+            return Err(self.truncated(expected, header + found as u64));
+        }
+        if !self.take(1)?.as_slice().is_empty() {
+            return Err(self.malformed("array", "there are more bytes than its header announces"));
+        }
+        Ok(bytes)
+    }
+
+    /// Compares the length that a header announces with the file's, where that is known.
+    pub fn check_len(&self, expected: u64) -> Result<(), Error> {
+        match self.len {
+            Some(len) if len < expected => Err(self.truncated(expected, len)),
+            _ => Ok(()),
+        }
+    }
+
+    /// As [`Source::check_len`], for an array that follows what was read so far.
+    pub fn check_array(&self, spec: &TensorSpec) -> Result<(), Error> {
+        let too_large = || Error::TensorTooLarge { spec: spec.clone() };
+        let wanted = spec.byte_len().ok_or_else(too_large)?;
+        self.check_len(self.taken + wanted as u64)
+    }
+
+    pub fn truncated(&self, expected: u64, found: u64) -> Error {
+        Error::Truncated {
+            path: self.path.clone(),
+            expected,
+            found,
+        }
+    }
+
+    pub fn malformed(&self, format: &'static str, reason: impl Into<String>) -> Error {
+        Error::Malformed {
+            path: self.path.clone(),
+            format,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.taken += read as u64;
+        Ok(read)
+    }
+}
+
+/// Takes a compressed stream that breaks off as one that ends there: the caller knows how long it should be.
+struct Forgiving<R>(R);
+
+impl<R: Read> Read for Forgiving<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+            other => other,
+        }
+    }
+}
+
+/// An open file and its length. A folder is an error here, not at the first read.
+pub fn open_file(path: &Path) -> Result<(File, u64), Error> {
+    let open = || {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        Ok((file, metadata.len()))
+    };
+    open().map_err(|error| unreadable(path, &error))
+}
+
+pub fn unreadable(path: &Path, error: &io::Error) -> Error {
+    Error::FileUnreadable {
+        path: path.to_path_buf(),
+        reason: match error.kind() {
+            io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+            io::ErrorKind::OutOfMemory => "it does not fit into memory".to_owned(),
+            _ => error.to_string(),
+        },
+    }
+}
+
+/// Reverses the bytes of each element: big-endian files, little-endian arrays.
+pub fn swap_bytes(bytes: &mut Bytes, element_size: usize) {
+    if element_size > 1 {
+        for element in bytes.as_mut_slice().chunks_exact_mut(element_size) {
+            element.reverse();
+        }
+    }
+}
+
+/// An array of a file. Its bytes are as many as its type says, which reading has made sure of.
+pub fn array(spec: TensorSpec, bytes: Bytes) -> Result<HostArray, Error> {
+    HostArray::new(spec.dtype, spec.shape, bytes)
+}

@@ -1,0 +1,170 @@
+//! Writing arrays as safetensors, so that a reader finds the old file or the new one, never a part.
+
+use std::fs::{File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use safetensors::Dtype;
+use safetensors::tensor::{Metadata, TensorInfo};
+
+use crate::error::Error;
+use crate::host::{DType, HostArray};
+
+/// Writes the arrays to `path`: beside it first, and renamed when all of it is on the disk. The same arrays
+/// give the same bytes. On an error the old file is as it was, and nothing else is left.
+pub fn save(path: &Path, arrays: &[(String, HostArray)]) -> Result<(), Error> {
+    check_target(path)?;
+    let arrays = in_file_order(path, arrays)?;
+    let failed = |reason: String| Error::WriteFailed {
+        path: path.to_path_buf(),
+        reason,
+    };
+    let header = header(&arrays).map_err(failed)?;
+    let folder = folder_of(path);
+    let write = || -> io::Result<()> {
+        // The temporary file removes itself unless it is renamed. Its permissions are those of
+        // any new file, not the private ones of temporary files.
+        let mut file = tempfile::Builder::new()
+            .prefix(".tpuc-save-")
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(&folder)?;
+        let mut writer = BufWriter::with_capacity(1 << 20, file.as_file_mut());
+        writer.write_all(&(header.len() as u64).to_le_bytes())?;
+        writer.write_all(&header)?;
+        for (_, array) in &arrays {
+            writer.write_all(array.bytes())?;
+        }
+        writer.flush()?;
+        drop(writer);
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        // The rename itself is on the disk only when the folder is.
+        File::open(&folder)?.sync_all()
+    };
+    write().map_err(|error| failed(plain(&error)))
+}
+
+/// Says whether [`save`] to `path` can work as far as that can be known now, and leaves nothing behind.
+pub fn check_writable(path: &Path) -> Result<(), Error> {
+    check_target(path)?;
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        return Err(unwritable(
+            path,
+            format!("there is no folder {}", folder.display()),
+        ));
+    }
+    // A file without a name: it is gone when it is closed, and when the process is killed before.
+    tempfile::tempfile_in(&folder)
+        .map(drop)
+        .map_err(|error| unwritable(path, plain(&error)))
+}
+
+/// Refuses what renaming would replace although it is no file that a program wrote: a folder, a device
+/// such as `/dev/null`, a file that its owner protects.
+fn check_target(path: &Path) -> Result<(), Error> {
+    if path.file_name().is_none() {
+        return Err(unwritable(path, "it has no file name".to_owned()));
+    }
+    let reason = match path.metadata() {
+        Ok(found) if found.is_dir() => "it is a folder",
+        Ok(found) if !found.is_file() => "it is no ordinary file",
+        Ok(found) if found.permissions().readonly() => "the file there is read-only",
+        Ok(_) | Err(_) => return Ok(()),
+    };
+    Err(unwritable(path, reason.to_owned()))
+}
+
+fn unwritable(path: &Path, reason: String) -> Error {
+    Error::Unwritable {
+        path: path.to_path_buf(),
+        reason,
+    }
+}
+
+/// The type's name in a safetensors header.
+pub(crate) fn safetensors_dtype(dtype: DType) -> Dtype {
+    match dtype {
+        DType::F32 => Dtype::F32,
+        DType::BF16 => Dtype::BF16,
+        DType::F16 => Dtype::F16,
+        DType::F64 => Dtype::F64,
+        DType::I8 => Dtype::I8,
+        DType::I16 => Dtype::I16,
+        DType::I32 => Dtype::I32,
+        DType::I64 => Dtype::I64,
+        DType::U8 => Dtype::U8,
+        DType::U16 => Dtype::U16,
+        DType::U32 => Dtype::U32,
+        DType::U64 => Dtype::U64,
+        DType::Bool => Dtype::BOOL,
+    }
+}
+
+/// Widest elements first, so that each array is aligned to its element; then by name.
+fn in_file_order<'a>(
+    path: &Path,
+    arrays: &'a [(String, HostArray)],
+) -> Result<Vec<(&'a str, &'a HostArray)>, Error> {
+    let mut sorted: Vec<(&str, &HostArray)> = arrays
+        .iter()
+        .map(|(name, array)| (name.as_str(), array))
+        .collect();
+    sorted.sort_by_key(|(name, array)| (std::cmp::Reverse(array.dtype().size()), *name));
+    let mut names: Vec<&str> = sorted.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::NameTwice {
+            path: path.to_path_buf(),
+            name: pair[0].to_owned(),
+        }),
+        None => Ok(sorted),
+    }
+}
+
+/// The JSON header, padded with spaces to a multiple of 8 bytes.
+fn header(arrays: &[(&str, &HostArray)]) -> Result<Vec<u8>, String> {
+    let mut offset = 0;
+    let infos = arrays
+        .iter()
+        .map(|(name, array)| {
+            let start = offset;
+            offset += array.bytes().len();
+            let info = TensorInfo {
+                dtype: safetensors_dtype(array.dtype()),
+                shape: array.shape().to_vec(),
+                data_offsets: (start, offset),
+            };
+            ((*name).to_owned(), info)
+        })
+        .collect();
+    let metadata = Metadata::new(None, infos).map_err(|error| error.to_string())?;
+    let mut header = serde_json::to_vec(&metadata).map_err(|error| error.to_string())?;
+    header.resize(header.len().next_multiple_of(8), b' ');
+    Ok(header)
+}
+
+/// The folder of a file; the current one for a bare name.
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// An error without the temporary file's name, which says nothing to anybody.
+fn plain(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        io::ErrorKind::QuotaExceeded => "the disk quota is used up".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of the path is a file, not a folder".to_owned(),
+        kind => match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code).to_string(),
+            None => kind.to_string(),
+        },
+    }
+}

@@ -1,0 +1,394 @@
+//! Data files: good ones of every format, and each way in which one can be bad.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use half::{bf16, f16};
+use tempfile::TempDir;
+use tpuc_runtime::data::{Contents, Dataset, Field, describe, read};
+use tpuc_runtime::host::{DType, HostArray, TensorSpec};
+use tpuc_runtime::{Error, Surroundings};
+
+/// A folder with the files of the reference table.
+fn reference() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for line in include_str!("reference/numpy_files.txt").lines() {
+        let (name, hex) = line.split_once(' ').unwrap();
+        let bytes: Vec<u8> = (0..hex.len() / 2)
+            .map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap())
+            .collect();
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+fn write(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The array of a file that has one; its description says the same.
+fn one(path: &Path) -> HostArray {
+    match (describe(path).unwrap(), read(path).unwrap()) {
+        (Contents::One(spec), Contents::One(array)) => {
+            assert_eq!(&spec, array.spec());
+            array
+        }
+        other => panic!("not one array: {other:?}"),
+    }
+}
+
+/// The arrays of a file that names them; their description says the same.
+fn named(path: &Path) -> Vec<(String, HostArray)> {
+    match (describe(path).unwrap(), read(path).unwrap()) {
+        (Contents::Named(specs), Contents::Named(arrays)) => {
+            let found: Vec<(String, TensorSpec)> = arrays
+                .iter()
+                .map(|(name, array)| (name.clone(), array.spec().clone()))
+                .collect();
+            assert_eq!(specs, found);
+            arrays
+        }
+        other => panic!("not named: {other:?}"),
+    }
+}
+
+/// The error of reading and of describing, which must be the same.
+fn refused(path: &Path) -> Error {
+    let error = read(path).unwrap_err();
+    assert_eq!(describe(path).unwrap_err(), error);
+    error
+}
+
+fn array<T: tpuc_runtime::host::Element>(shape: &[usize], elements: &[T]) -> HostArray {
+    HostArray::from_elements(shape, elements).unwrap()
+}
+
+#[test]
+fn npy_files_of_every_kind_are_read() {
+    let folder = reference();
+    let file = |name: &str| one(&folder.path().join(name));
+    let matrix = array(&[2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(file("f32.npy"), matrix);
+    let cube: Vec<i16> = (0..24).collect();
+    assert_eq!(file("columns.npy"), array(&[2, 3, 4], &cube));
+    assert_eq!(file("big.npy"), array(&[3], &[1i32, -2, 3]));
+    assert_eq!(file("f64.npy"), array(&[], &[1.5f64]));
+    let halves = [f16::from_f32(1.5), f16::from_f32(-0.5)];
+    assert_eq!(file("f16.npy"), array(&[2], &halves));
+    assert_eq!(file("bool.npy"), array(&[2], &[true, false]));
+    assert_eq!(file("u64.npy"), array(&[1], &[u64::MAX]));
+    assert_eq!(file("empty.npy"), array::<i8>(&[0, 3], &[]));
+
+    let packed = gzip(&fs::read(folder.path().join("f32.npy")).unwrap());
+    assert_eq!(one(&write(&folder, "f32.npy.gz", &packed)), matrix);
+}
+
+#[test]
+fn elements_that_the_language_lacks_are_named() {
+    let folder = reference();
+    for (name, element) in [
+        ("complex.npy", "'<c16'"),
+        ("object.npy", "'|O'"),
+        ("text.npy", "'<U2'"),
+        ("f8.safetensors", "F8_E4M3"),
+    ] {
+        let path = folder.path().join(name);
+        let found = element.to_owned();
+        assert_eq!(refused(&path), Error::UnsupportedElement { path, found });
+    }
+}
+
+#[test]
+fn npz_files_are_read_packed_or_not() {
+    let folder = reference();
+    let two = named(&folder.path().join("two.npz"));
+    assert_eq!(two[0].0, "x");
+    assert_eq!(two[0].1.shape(), [2, 3]);
+    assert_eq!(two[1], ("n".to_owned(), array(&[], &[7i64])));
+    let packed = named(&folder.path().join("packed.npz"));
+    assert_eq!(packed[0].1, array(&[1000], &[0.0f32; 1000]));
+    assert_eq!(packed[1].1, array(&[2], &[1u8, 2]));
+}
+
+#[test]
+fn safetensors_are_read_in_the_order_of_their_data() {
+    let folder = reference();
+    let two = named(&folder.path().join("two.safetensors"));
+    let matrix = array(&[2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(two[0], ("w".to_owned(), matrix));
+    let halves = [bf16::from_f32(1.0), bf16::from_f32(-2.0)];
+    assert_eq!(two[1], ("b".to_owned(), array(&[2], &halves)));
+
+    let overlap = refused(&folder.path().join("overlap.safetensors"));
+    assert!(matches!(
+        overlap,
+        Error::Malformed {
+            format: "safetensors",
+            ..
+        }
+    ));
+}
+
+#[test]
+fn a_cut_file_says_how_much_is_missing() {
+    let folder = reference();
+    let cut = |name: &str, keep: usize| {
+        let bytes = fs::read(folder.path().join(name)).unwrap();
+        write(&folder, &format!("cut-{keep}-{name}"), &bytes[..keep])
+    };
+    let path = cut("f32.npy", 140);
+    let (expected, found) = (152, 140);
+    assert_eq!(
+        refused(&path),
+        Error::Truncated {
+            path,
+            expected,
+            found
+        }
+    );
+    let path = cut("two.safetensors", 200);
+    let expected = fs::metadata(folder.path().join("two.safetensors"))
+        .unwrap()
+        .len();
+    assert_eq!(
+        refused(&path),
+        Error::Truncated {
+            path,
+            expected,
+            found: 200
+        }
+    );
+    for keep in [0, 5, 50] {
+        let error = refused(&cut("two.safetensors", keep));
+        assert!(matches!(error, Error::Truncated { .. }), "{error:?}");
+    }
+    assert!(matches!(
+        refused(&cut("f32.npy", 3)),
+        Error::WrongMagic { .. }
+    ));
+    assert!(matches!(
+        refused(&cut("f32.npy", 20)),
+        Error::Malformed { format: "npy", .. }
+    ));
+    assert!(matches!(
+        refused(&cut("two.npz", 300)),
+        Error::Malformed { format: "npz", .. }
+    ));
+    assert!(matches!(
+        refused(&cut("two.npz", 1)),
+        Error::WrongMagic { .. }
+    ));
+}
+
+#[test]
+fn a_file_of_another_kind_shows_its_first_bytes() {
+    let folder = reference();
+    for name in ["a.npy", "a.npz", "a.idx", "a.safetensors"] {
+        let path = write(&folder, name, b"<html><body>not here</body></html>");
+        let Error::WrongMagic { found, .. } = refused(&path) else {
+            panic!("{name} was taken");
+        };
+        assert!(b"<html><body>".starts_with(&found), "{name}");
+    }
+    let path = write(&folder, "a.txt", b"1 2 3");
+    assert_eq!(refused(&path), Error::UnknownFormat { path });
+    let path = folder.path().join("none.npy");
+    assert!(matches!(refused(&path), Error::FileUnreadable { .. }));
+    fs::create_dir(folder.path().join("folder.npy")).unwrap();
+    let error = refused(&folder.path().join("folder.npy"));
+    assert!(matches!(error, Error::FileUnreadable { reason, .. } if reason == "it is a folder"));
+}
+
+#[test]
+fn idx_files_are_big_endian_and_may_be_packed() {
+    let folder = reference();
+    let bytes = [
+        0, 0, 0x0d, 2, 0, 0, 0, 1, 0, 0, 0, 2, 0x3f, 0x80, 0, 0, 0xc0, 0, 0, 0,
+    ];
+    let expected = array(&[1, 2], &[1.0f32, -2.0]);
+    assert_eq!(one(&write(&folder, "x.idx", &bytes)), expected);
+    assert_eq!(one(&write(&folder, "x.idx.gz", &gzip(&bytes))), expected);
+
+    let path = write(&folder, "short.idx", &bytes[..18]);
+    let (expected, found) = (20, 18);
+    assert_eq!(
+        refused(&path),
+        Error::Truncated {
+            path,
+            expected,
+            found
+        }
+    );
+    let path = write(&folder, "header.idx", &bytes[..9]);
+    let (expected, found) = (12, 9);
+    assert_eq!(
+        refused(&path),
+        Error::Truncated {
+            path,
+            expected,
+            found
+        }
+    );
+    let path = write(&folder, "wrong.idx", &[0, 0, 0x0a, 1, 0, 0, 0, 0]);
+    assert!(matches!(refused(&path), Error::WrongMagic { .. }));
+    let path = write(&folder, "long.idx", &[&bytes[..], &[0]].concat());
+    assert!(matches!(read(&path).unwrap_err(), Error::Malformed { .. }));
+    // Of a packed file only reading tells how long it is, or that it is damaged.
+    let path = write(&folder, "short.idx.gz", &gzip(&bytes[..18]));
+    assert_eq!(
+        read(&path).unwrap_err(),
+        Error::Truncated {
+            path,
+            expected: 20,
+            found: 18
+        }
+    );
+    let large: Vec<u8> = (0..100_000u32)
+        .map(|i| (i.wrapping_mul(i) >> 7) as u8)
+        .collect();
+    let large = [&[0, 0, 8, 1, 0, 1, 0x86, 0xa0], &large[..]].concat();
+    let packed = gzip(&large);
+    let path = write(&folder, "broken.idx.gz", &packed[..packed.len() / 2]);
+    let error = read(&path).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::Truncated {
+                expected: 100_008,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn a_header_that_announces_too_much_is_an_error_and_not_an_allocation() {
+    let folder = reference();
+    let huge = [
+        0, 0, 0x0e, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+    ];
+    let path = write(&folder, "huge.idx", &huge);
+    assert!(matches!(refused(&path), Error::TensorTooLarge { .. }));
+    let huge = [0, 0, 8, 2, 0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff];
+    let path = write(&folder, "huge.idx.gz", &gzip(&huge));
+    let error = read(&path).unwrap_err();
+    assert!(matches!(error, Error::FileUnreadable { reason, .. } if reason.contains("memory")));
+}
+
+#[test]
+fn csv_files_are_one_matrix_or_named_columns() {
+    let folder = reference();
+    let path = write(&folder, "plain.csv", b"1,2.5\n-3e2, nan\n");
+    let Contents::One(plain) = read(&path).unwrap() else {
+        panic!("a csv file without a header is one array");
+    };
+    assert_eq!(plain.shape(), [2, 2]);
+    assert_eq!(plain.to_vec::<f32>().unwrap()[..3], [1.0, 2.5, -300.0]);
+    let path = write(&folder, "names.csv", b"age,height\r\n1,2\r\n3,4\r\n5,6");
+    let columns = named(&path);
+    assert_eq!(
+        columns[0],
+        ("age".to_owned(), array(&[3], &[1.0f32, 3.0, 5.0]))
+    );
+    assert_eq!(
+        columns[1],
+        ("height".to_owned(), array(&[3], &[2.0f32, 4.0, 6.0]))
+    );
+
+    let path = write(&folder, "word.csv", b"1,2\n3,four\n");
+    let (line, column, found) = (2, 2, "four".to_owned());
+    assert_eq!(
+        refused(&path),
+        Error::CsvCell {
+            path,
+            line,
+            column,
+            found
+        }
+    );
+    for bad in [&b""[..], b"1,2\n3\n", b"\n\n"] {
+        let path = write(&folder, "bad.csv", bad);
+        assert!(matches!(
+            refused(&path),
+            Error::Malformed { format: "csv", .. }
+        ));
+    }
+}
+
+#[test]
+fn a_dataset_is_found_described_and_read() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("fashion_mnist");
+    fs::create_dir(&folder).unwrap();
+    let images = [
+        &[0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2][..],
+        &[1, 2, 3, 4],
+    ]
+    .concat();
+    let labels = [0, 0, 8, 1, 0, 0, 0, 2, 7, 9];
+    fs::write(folder.join("train-images-idx3-ubyte"), &images).unwrap();
+    fs::write(folder.join("train-labels-idx1-ubyte.gz"), gzip(&labels)).unwrap();
+    fs::write(folder.join("t10k-images.idx3-ubyte"), &images).unwrap();
+    fs::write(folder.join("t10k-labels-idx1-ubyte"), labels).unwrap();
+
+    let data = root.path().display().to_string();
+    let around = Surroundings::new([("TPUC_DATA".to_owned(), data)], None, None);
+    let dataset = Dataset::find("fashion_mnist", &around).unwrap();
+    let types = dataset.describe().unwrap();
+    assert_eq!(
+        types[0],
+        (Field::XTrain, TensorSpec::new(DType::U8, [2, 1, 2]))
+    );
+    assert_eq!(types[3], (Field::YTest, TensorSpec::new(DType::U8, [2])));
+    assert_eq!(
+        dataset.read(Field::XTest).unwrap(),
+        array(&[2, 1, 2], &[1u8, 2, 3, 4])
+    );
+    assert_eq!(dataset.read(Field::YTrain).unwrap(), array(&[2], &[7u8, 9]));
+
+    // Images where labels belong are a wrong magic number, not labels of a strange shape.
+    fs::write(folder.join("t10k-labels-idx1-ubyte"), &images).unwrap();
+    let error = dataset.read(Field::YTest).unwrap_err();
+    assert!(matches!(error, Error::WrongMagic { found, .. } if found == [0, 0, 8, 3]));
+    fs::remove_file(folder.join("train-images-idx3-ubyte")).unwrap();
+    let error = dataset.describe().unwrap_err();
+    assert!(matches!(error, Error::FileUnreadable { .. }));
+}
+
+#[test]
+fn a_dataset_that_is_nowhere_says_where_it_was_looked_for() {
+    let root = tempfile::tempdir().unwrap();
+    let home = root.path().display().to_string();
+    let around = Surroundings::new([("HOME".to_owned(), home)], Some(root.path().into()), None);
+    let Err(Error::DatasetMissing { looked, .. }) = Dataset::find("mnist", &around) else {
+        panic!("found a dataset in an empty folder");
+    };
+    assert!(looked.contains(&root.path().join(".deps/data/mnist")));
+    assert!(looked.contains(&root.path().join(".cache/tpuc/mnist")));
+    let unknown = Dataset::find("imagenet", &around).unwrap_err();
+    assert!(matches!(unknown, Error::DatasetUnknown { .. }));
+}
+
+/// The real files of the set-up, by their well-known sizes and first labels.
+#[test]
+fn the_real_mnist_is_read() {
+    let dataset = Dataset::find("mnist", &Surroundings::of_process())
+        .unwrap_or_else(|error| panic!("{error}: run `make setup` first"));
+    let types = dataset.describe().unwrap();
+    assert_eq!(types[0].1, TensorSpec::new(DType::U8, [60000, 28, 28]));
+    assert_eq!(types[2].1, TensorSpec::new(DType::U8, [10000, 28, 28]));
+    let labels = dataset.read(Field::YTrain).unwrap().to_vec::<u8>().unwrap();
+    assert_eq!(labels[..10], [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]);
+}

@@ -1,0 +1,123 @@
+//! Saving: what is written reads back, atomically, and what cannot be written is known beforehand.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use half::bf16;
+use tpuc_runtime::Error;
+use tpuc_runtime::data::{Contents, read};
+use tpuc_runtime::host::HostArray;
+use tpuc_runtime::save::{check_writable, save};
+
+fn arrays() -> Vec<(String, HostArray)> {
+    let array = |name: &str, array: Result<HostArray, Error>| (name.to_owned(), array.unwrap());
+    vec![
+        array("b", HostArray::from_elements([3], &[true, false, true])),
+        array(
+            "w1",
+            HostArray::from_elements([2, 2], &[1.0f32, -0.0, f32::NAN, 4.0]),
+        ),
+        array(
+            "opt.m",
+            HostArray::from_elements([2], &[bf16::ONE, bf16::NEG_ONE]),
+        ),
+        array("t", HostArray::from_elements([], &[7i64])),
+        array("a1", HostArray::from_elements([0, 2], &[0f32; 0])),
+    ]
+}
+
+/// The folder's entries, so that a test can say that nothing else is there.
+fn entries(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_saved_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.safetensors");
+    check_writable(&path).unwrap();
+    assert!(entries(folder.path()).is_empty());
+    save(&path, &arrays()).unwrap();
+    let Contents::Named(mut found) = read(&path).unwrap() else {
+        panic!("safetensors are named");
+    };
+    let mut expected = arrays();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    expected.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(found, expected);
+    assert_eq!(entries(folder.path()), ["x.safetensors"]);
+}
+
+#[test]
+fn the_same_arrays_give_the_same_bytes_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (folder.path().join("1"), folder.path().join("2"));
+    save(&one, &arrays()).unwrap();
+    let mut reversed = arrays();
+    reversed.reverse();
+    save(&two, &reversed).unwrap();
+    assert_eq!(fs::read(one).unwrap(), fs::read(two).unwrap());
+}
+
+#[test]
+fn the_old_file_is_replaced_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.safetensors");
+    save(&path, &arrays()).unwrap();
+    check_writable(&path).unwrap();
+    let less = &arrays()[..1];
+    save(&path, less).unwrap();
+    assert_eq!(read(&path).unwrap(), Contents::Named(less.to_vec()));
+    assert_eq!(entries(folder.path()), ["x.safetensors"]);
+}
+
+#[test]
+fn targets_that_cannot_be_written_are_known_before_and_stay_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, b"kept").unwrap();
+    let read_only = folder.path().join("read-only");
+    fs::write(&read_only, b"kept").unwrap();
+    fs::set_permissions(&read_only, fs::Permissions::from_mode(0o444)).unwrap();
+    for path in [
+        folder.path().to_path_buf(),
+        folder.path().join("none/x.safetensors"),
+        file.join("x.safetensors"),
+        read_only.clone(),
+        "/dev/null".into(),
+        "/".into(),
+        "..".into(),
+        "/proc/x.safetensors".into(),
+    ] {
+        let error = check_writable(&path).unwrap_err();
+        assert!(
+            matches!(error, Error::Unwritable { .. }),
+            "{}",
+            path.display()
+        );
+        assert!(save(&path, &arrays()).is_err(), "{}", path.display());
+    }
+    assert_eq!(fs::read(&read_only).unwrap(), b"kept");
+    assert_eq!(fs::read(&file).unwrap(), b"kept");
+    assert_eq!(entries(folder.path()), ["file", "read-only"]);
+}
+
+#[test]
+fn names_are_used_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.safetensors");
+    let twice = [
+        arrays()[0].clone(),
+        arrays()[1].clone(),
+        arrays()[0].clone(),
+    ];
+    let error = save(&path, &twice).unwrap_err();
+    assert!(matches!(error, Error::NameTwice { name, .. } if name == "b"));
+    assert!(entries(folder.path()).is_empty());
+}
