@@ -1,6 +1,8 @@
-//! log|Γ| and digamma, by Lanczos' approximation (g = 7, 9 terms), reflected for x < ½.
+//! log|Γ| and digamma, by Lanczos' approximation (g = 7, 9 terms; log Γ in f32 by that of `lgamma_single`), reflected
+//! for x < ½.
 
 use super::expr::{self, Expr};
+use super::lgamma_single::lgamma_single;
 use crate::lower::emit::{Emit, Tensor};
 use std::f64::consts::PI;
 
@@ -20,11 +22,11 @@ const TERMS: [f64; 8] = [
 pub fn lgamma<'c>(e: &Emit<'_, 'c>, x: &Tensor<'c>) -> Tensor<'c> {
     expr::call(e, "lgamma", x, |x| {
         let reflected = x.less(0.5);
-        let z = reflected.select(-x, x - 1.0);
-        let sum = series(z, |term, d| term / d) + FIRST;
-        let half_log_two_pi = (2.0 * PI).ln() / 2.0;
-        let (t, log_t) = shifted(z);
-        let direct = (z + 0.5 - t / log_t) * log_t + half_log_two_pi + sum.log();
+        let direct = if x.is_f64() {
+            lgamma_double(reflected.select(-x, x - 1.0))
+        } else {
+            lgamma_single(reflected.select(1.0 - x, x))
+        };
 
         // log|Γ(x)| = log π − log|sin πx| − log|Γ(1 − x)|; the sine is taken of the distance to the nearest integer.
         let part = x.abs() - x.abs().floor();
@@ -39,12 +41,19 @@ pub fn lgamma<'c>(e: &Emit<'_, 'c>, x: &Tensor<'c>) -> Tensor<'c> {
     })
 }
 
+/// log Γ(z + 1).
+fn lgamma_double<'e, 'c>(z: Expr<'e, 'c>) -> Expr<'e, 'c> {
+    let half_log_two_pi = (2.0 * PI).ln() / 2.0;
+    let (t, log_t) = shifted(z);
+    (z + 0.5 - t / log_t) * log_t + half_log_two_pi + series(z).log()
+}
+
 pub fn digamma<'c>(e: &Emit<'_, 'c>, x: &Tensor<'c>) -> Tensor<'c> {
     expr::call(e, "digamma", x, |x| {
         let reflected = x.less(0.5);
         let z = reflected.select(-x, x - 1.0);
-        let slope = -series(z, |term, d| term / (d * d));
-        let sum = series(z, |term, d| term / d) + FIRST;
+        let slope = slope(z);
+        let sum = series(z);
         let (t, log_t) = shifted(z);
         let direct = log_t + slope / sum - G / t;
 
@@ -59,17 +68,21 @@ pub fn digamma<'c>(e: &Emit<'_, 'c>, x: &Tensor<'c>) -> Tensor<'c> {
     })
 }
 
-/// Σ term(cᵢ, z + i + 1).
-fn series<'e, 'c>(
-    z: Expr<'e, 'c>,
-    term: impl Fn(f64, Expr<'e, 'c>) -> Expr<'e, 'c>,
-) -> Expr<'e, 'c> {
-    let mut terms = TERMS
+/// c₀ + Σ cᵢ / (z + i).
+fn series<'e, 'c>(z: Expr<'e, 'c>) -> Expr<'e, 'c> {
+    terms(z).fold(z.constant(FIRST), |sum, (c, d)| sum + c / d)
+}
+
+/// The derivative of the series: −Σ cᵢ / (z + i)².
+fn slope<'e, 'c>(z: Expr<'e, 'c>) -> Expr<'e, 'c> {
+    terms(z).fold(z.constant(0.0), |sum, (c, d)| sum - c / (d * d))
+}
+
+fn terms<'e, 'c>(z: Expr<'e, 'c>) -> impl Iterator<Item = (f64, Expr<'e, 'c>)> {
+    TERMS
         .iter()
         .zip(1..)
-        .map(|(&c, i)| term(c, z + f64::from(i)));
-    let first = terms.next().unwrap_or(z);
-    terms.fold(first, |sum, t| sum + t)
+        .map(move |(&c, i)| (c, z + f64::from(i)))
 }
 
 /// t = z + g + ½ and its logarithm, which log1p gives without cancellation.

@@ -8,6 +8,7 @@ mod erf;
 mod erf_inv;
 mod expr;
 mod gamma;
+mod lgamma_single;
 mod polygamma;
 mod threefry;
 
