@@ -7,5 +7,6 @@ pub mod interp;
 pub mod ir;
 #[cfg(feature = "mlir")]
 pub mod lower;
+pub mod opt;
 pub mod plan;
 pub mod transform;
