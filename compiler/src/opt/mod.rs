@@ -12,6 +12,8 @@ pub mod graph;
 pub mod report;
 pub mod rewrite;
 pub mod rules;
+#[cfg(test)]
+mod tests;
 
 pub use cost::{Cost, DeviceCost};
 pub use report::Report;
