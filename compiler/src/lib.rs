@@ -8,5 +8,6 @@ pub mod interp;
 pub mod ir;
 #[cfg(feature = "mlir")]
 pub mod lower;
+pub mod opt;
 pub mod plan;
 pub mod transform;
