@@ -9,7 +9,8 @@ use std::path::Path;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::lower::{self, Module};
 use tpuc_compiler::opt::{self, Level};
-use tpuc_compiler::passes;
+use tpuc_compiler::opt::cost::device::CPU;
+use tpuc_compiler::passes::{self, Stage};
 use tpuc_compiler::plan::{Plan, split};
 use tpuc_compiler::specialise::{self, Instance};
 use tpuc_lang::check::{self, Checked, Options};
@@ -86,9 +87,8 @@ pub fn script(
     name: &str,
     body: &Body,
 ) -> Result<(Func, Vec<Instance>), Box<Diagnostic>> {
-    let (mut func, instances) = specialise::script(program, name, body)?;
-    passes::clean(&mut func);
-    Ok((func, instances))
+    let (func, instances) = specialise::script(program, name, body)?;
+    Ok((passes::run(Stage::AfterDerivatives, &func), instances))
 }
 
 /// What the host does, with each program optimised.
@@ -107,9 +107,7 @@ pub fn optimise(func: &Func, level: u8, explain: bool) -> Func {
         1 => Level::Default,
         _ => Level::Aggressive,
     };
-    let mut input = func.clone();
-    passes::erase_transforms(&mut input);
-    let (out, report) = opt::optimise(&input, level, &opt::CPU);
+    let (out, report) = opt::optimise(func, level, &CPU);
     if explain {
         eprint!("{report}");
     }

@@ -131,10 +131,7 @@ fn function(program: &Program, name: &str, sources: &Sources) -> Result<Func, Fa
     let func =
         specialise::function(program, &instance).map_err(|d| pipeline::report(*d, sources))?;
     match func {
-        Some(mut func) => {
-            passes::clean(&mut func);
-            Ok(func)
-        }
+        Some(func) => Ok(passes::run(passes::Stage::AfterDerivatives, &func)),
         None => Err(Failure::Usage(format!(
             "`{name}` takes a function, so it has no code of its own"
         ))),

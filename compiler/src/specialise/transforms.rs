@@ -6,7 +6,7 @@ use super::error::Result;
 use super::frame::Frame;
 use super::val::{Val, leaf_types};
 use crate::ir::{Builder, Elem, Func, Literal, Op, Type, Value};
-use crate::passes;
+use crate::passes::{self, Stage};
 use crate::transform;
 use tpuc_lang::diag::Diagnostic;
 use tpuc_lang::typed::{Callee, Transform, TransformKind, Ty};
@@ -60,8 +60,8 @@ impl Specialiser<'_> {
             .b
             .close_region(result.as_ref().map(Val::leaves).unwrap_or_default());
         result?;
-        let (mut func, captures) = self.b.extract(self.name_of(&t.callee), &region);
-        passes::before_transform(&mut func);
+        let (func, captures) = self.b.extract(self.name_of(&t.callee), &region);
+        let func = passes::run(Stage::BeforeDerivatives, &func);
         if !self.callees.contains(&func) {
             self.callees.push(func.clone());
         }
@@ -257,8 +257,8 @@ impl Specialiser<'_> {
     /// Forward over reverse: in each leaf of the first argument, its tree again, with the shape [..outer, ..inner].
     fn hessian(&mut self, closed: &Closed, args: &[Val]) -> Result<Val> {
         let active = self.active(closed, |i| i == 0);
-        let mut gradient = gradient_only(&closed.func, &active).map_err(refused)?;
-        passes::before_transform(&mut gradient);
+        let gradient = gradient_only(&closed.func, &active).map_err(refused)?;
+        let gradient = passes::run(Stage::BeforeDerivatives, &gradient);
         let jvp = transform::jvp(&gradient, &active).map_err(refused)?;
         let mut primals: Vec<Value> = args.iter().flat_map(Val::leaves).collect();
         primals.extend(&closed.captures);
