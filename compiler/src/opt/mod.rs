@@ -19,6 +19,7 @@ pub use cost::{Cost, DeviceCost};
 pub use report::Report;
 
 use crate::ir::Func;
+use crate::ir::verify::verify;
 use extract::{Selection, Snapshot};
 use graph::Facts;
 use graph::load::{self, Loaded};
@@ -65,6 +66,9 @@ pub fn optimise(func: &Func, level: Level, device: &DeviceCost) -> (Func, Report
 fn check(func: &Func, result: &Func, before: Cost, after: Cost) -> Result<(), String> {
     if func.input_types() != result.input_types() || func.output_types() != result.output_types() {
         return Err("the signature changed".into());
+    }
+    if let Err(e) = verify(result) {
+        return Err(format!("the result is not valid: {e}"));
     }
     if after > before {
         return Err(format!("the result costs more: {after:?}, not {before:?}"));

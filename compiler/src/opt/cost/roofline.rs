@@ -14,6 +14,8 @@ use std::cmp::Ordering;
 pub struct Cost {
     /// Picoseconds by the roofline.
     pub time: u64,
+    /// Picoseconds of arithmetic alone, what memory hides included.
+    pub compute: u64,
     /// Arithmetic operations.
     pub flops: u64,
     /// Bytes to and from memory.
@@ -29,6 +31,7 @@ impl Cost {
     pub fn times(self, n: u64) -> Cost {
         Cost {
             time: self.time.saturating_mul(n),
+            compute: self.compute.saturating_mul(n),
             flops: self.flops.saturating_mul(n),
             bytes: self.bytes.saturating_mul(n),
             kernels: self.kernels.saturating_mul(n),
@@ -39,6 +42,7 @@ impl Cost {
     pub fn plus(self, other: Cost) -> Cost {
         Cost {
             time: self.time.saturating_add(other.time),
+            compute: self.compute.saturating_add(other.compute),
             flops: self.flops.saturating_add(other.flops),
             bytes: self.bytes.saturating_add(other.bytes),
             kernels: self.kernels.saturating_add(other.kernels),
@@ -59,7 +63,7 @@ impl Cost {
 /// Less time first; then less text, then less arithmetic, then less traffic.
 impl Ord for Cost {
     fn cmp(&self, other: &Cost) -> Ordering {
-        let key = |c: &Cost| (c.time, c.insts, c.flops, c.bytes, c.kernels);
+        let key = |c: &Cost| (c.time, c.insts, c.compute, c.bytes, c.flops, c.kernels);
         key(self).cmp(&key(other))
     }
 }
@@ -108,6 +112,7 @@ pub fn cost(members: &[Member], roots: &[usize], device: &DeviceCost) -> Cost {
         cut.member(at);
         let profile = members[at].profile;
         total.insts += profile.insts;
+        total.compute += profile.compute;
         total.flops += profile.flops;
         if let Some(body) = profile.body {
             total = total.plus(Cost { time: 0, ..body });

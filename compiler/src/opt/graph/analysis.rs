@@ -157,14 +157,28 @@ fn constant(
     node: &Node,
     result: &Type,
 ) -> Option<Arc<Literal>> {
-    let Head::Op(op) = head else { return None };
-    if let Op::Constant(literal) = op {
-        return Some(Arc::new(literal.clone()));
+    match head {
+        Head::Op(Op::Constant(literal)) => Some(Arc::new(literal.clone())),
+        Head::Op(op) => {
+            let args = constants(egraph, node)?;
+            let mut values = fold::fold(op, &args, std::slice::from_ref(result))?;
+            values.pop().map(Arc::new)
+        }
+        Head::Proj(i) => {
+            let of = &egraph[node.children[0]];
+            let threefry = of.nodes.iter().find(|n| n.kind == Kind::Threefry)?;
+            let args = constants(egraph, threefry)?;
+            let mut values = fold::fold(&Op::Threefry, &args, &of.data.types)?;
+            Some(Arc::new(values.swap_remove(*i as usize)))
+        }
+        Head::Input(_) | Head::Tuple | Head::Block(_) => None,
     }
-    let args: Option<Vec<&Literal>> = node
-        .children
+}
+
+/// The constants that a node's children are, if they all are.
+fn constants<'a>(egraph: &'a EGraph<Node, Tensors>, node: &Node) -> Option<Vec<&'a Literal>> {
+    node.children
         .iter()
         .map(|&c| egraph[c].data.constant.as_deref())
-        .collect();
-    fold::fold(op, &args?, result).map(Arc::new)
+        .collect()
 }
