@@ -11,7 +11,7 @@ mod mapped;
 mod rules;
 
 use crate::ad::emit::Emit;
-use crate::ad::{AdError, AdErrorKind, dce};
+use crate::ad::{AdError, AdErrorKind, tidy};
 use crate::ir::{Func, Inst, Region, Type, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -81,7 +81,7 @@ pub fn vmap(f: &Func, in_axes: &[Option<usize>], size: usize) -> Result<Func, Ad
     }
     let outs = bx.region(f, &f.body)?;
     let results = outs.into_iter().map(|lane| bx.mapped(lane)).collect();
-    Ok(dce::eliminate(&bx.e.finish(results)))
+    Ok(tidy::tidy(bx.e.finish(results)))
 }
 
 pub(crate) struct Batcher {
