@@ -9,5 +9,6 @@ pub mod ir;
 #[cfg(feature = "mlir")]
 pub mod lower;
 pub mod opt;
+pub mod passes;
 pub mod plan;
 pub mod transform;

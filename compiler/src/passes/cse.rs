@@ -1,0 +1,142 @@
+//! Computes equal things once: an instruction that applies the same primitive to the same values as one that can be seen from it
+//! becomes its results. Regions are compared up to the numbering of their values; where instructions came
+//! from does not count. So constants too are kept once.
+//!
+//! ```text
+//! %1 = constant 2.0 : f32
+//! %2 = mul %0, %1 : f32             %1 = constant 2.0 : f32
+//! %3 = constant 2.0 : f32      →    %2 = mul %0, %1 : f32
+//! %4 = mul %0, %3 : f32             %5 = add %2, %2 : f32
+//! %5 = add %2, %4 : f32             return %5
+//! return %5
+//! ```
+//!
+//! Effects stay, and so do barriers, which exist to keep equal things apart.
+
+use super::copy::{Copier, Rewrite, has_effect, rewrite};
+use crate::ir::func::{Func, Inst, Region, Value};
+use crate::ir::op::{HostSource, Op};
+use std::collections::HashMap;
+
+pub fn run(func: &Func) -> Func {
+    rewrite(
+        func,
+        &mut Cse {
+            scopes: vec![Scope::default()],
+        },
+    )
+}
+
+struct Cse {
+    /// The regions around the current place, the innermost last.
+    scopes: Vec<Scope>,
+}
+
+#[derive(Default)]
+struct Scope {
+    /// Results by instruction; the key has none itself, and its regions are canonical.
+    seen: HashMap<Inst, Vec<Value>>,
+    /// Whether nothing around it may be used.
+    closed: bool,
+}
+
+impl Rewrite for Cse {
+    fn inst(&mut self, c: &mut Copier, inst: &Inst) {
+        let regions = c.regions(self, inst);
+        if !may_merge(inst) {
+            c.emit(inst, inst.op.clone(), regions);
+            return;
+        }
+        let key = Inst {
+            op: inst.op.clone(),
+            args: c.values(&inst.args),
+            regions: regions.iter().map(canonical).collect(),
+            results: Vec::new(),
+        };
+        if let Some(results) = self.find(&key) {
+            c.set_all(&inst.results, &results);
+            return;
+        }
+        c.emit(inst, inst.op.clone(), regions);
+        let results = c.values(&inst.results);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.seen.insert(key, results);
+        }
+    }
+
+    fn enter(&mut self, holder: &Op) {
+        self.scopes.push(Scope {
+            closed: matches!(holder, Op::CustomVjp | Op::Remat),
+            ..Scope::default()
+        });
+    }
+
+    fn leave(&mut self) {
+        self.scopes.pop();
+    }
+}
+
+impl Cse {
+    fn find(&self, key: &Inst) -> Option<Vec<Value>> {
+        for scope in self.scopes.iter().rev() {
+            if let Some(results) = scope.seen.get(key) {
+                return Some(results.clone());
+            }
+            if scope.closed {
+                break;
+            }
+        }
+        None
+    }
+}
+
+fn may_merge(inst: &Inst) -> bool {
+    match &inst.op {
+        Op::Barrier => false,
+        // Data that does not change while the program runs.
+        Op::Host(source) => !matches!(source, HostSource::Time),
+        _ => !has_effect(inst),
+    }
+}
+
+/// A region whose own values are numbered by their order of definition, counted down from the largest number so
+/// that they do not meet those from outside.
+fn canonical(region: &Region) -> Region {
+    let mut names = HashMap::new();
+    renumber(region, &mut names)
+}
+
+fn renumber(region: &Region, names: &mut HashMap<Value, Value>) -> Region {
+    let params = define(&region.params, names);
+    let insts = region
+        .insts
+        .iter()
+        .map(|inst| Inst {
+            op: inst.op.clone(),
+            args: rename(&inst.args, names),
+            regions: inst.regions.iter().map(|r| renumber(r, names)).collect(),
+            results: define(&inst.results, names),
+        })
+        .collect();
+    Region {
+        params,
+        insts,
+        results: rename(&region.results, names),
+    }
+}
+
+fn define(values: &[Value], names: &mut HashMap<Value, Value>) -> Vec<Value> {
+    let number = |&v: &Value| {
+        let name = Value(u32::MAX - names.len() as u32);
+        names.insert(v, name);
+        name
+    };
+    values.iter().map(number).collect()
+}
+
+fn rename(values: &[Value], names: &HashMap<Value, Value>) -> Vec<Value> {
+    values
+        .iter()
+        .map(|v| names.get(v).copied().unwrap_or(*v))
+        .collect()
+}

@@ -1,0 +1,97 @@
+//! Passes, IR → IR: clean-ups around differentiation and before the optimiser. One pass a file, each with a before and an
+//! after at its head; all are exact (bit for bit the same results) and deterministic, and are verified after each
+//! run in debug builds.
+//!
+//! Nothing algebraic is done here: that is the e-graph's.
+
+mod copy;
+mod cse;
+mod dce;
+mod erase;
+mod licm;
+mod scan_xs;
+mod simplify_regions;
+
+#[cfg(test)]
+mod tests;
+
+use crate::ir::Func;
+#[cfg(debug_assertions)]
+use crate::ir::verify::verify;
+
+/// When a pass runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// On a function that will be differentiated.
+    BeforeDerivatives,
+    /// When all transforms are done.
+    AfterDerivatives,
+}
+
+/// A named function from functions to functions.
+#[derive(Clone, Copy)]
+pub struct Pass {
+    pub name: &'static str,
+    pub stage: Stage,
+    pub run: fn(&Func) -> Func,
+}
+
+/// All passes, in the order in which they run.
+pub const REGISTRY: [Pass; 7] = [
+    Pass {
+        name: "scan_xs",
+        stage: Stage::BeforeDerivatives,
+        run: scan_xs::run,
+    },
+    Pass {
+        name: "dce_before",
+        stage: Stage::BeforeDerivatives,
+        run: dce::run,
+    },
+    Pass {
+        name: "erase",
+        stage: Stage::AfterDerivatives,
+        run: erase::run,
+    },
+    Pass {
+        name: "simplify_regions",
+        stage: Stage::AfterDerivatives,
+        run: simplify_regions::run,
+    },
+    Pass {
+        name: "cse",
+        stage: Stage::AfterDerivatives,
+        run: cse::run,
+    },
+    Pass {
+        name: "licm",
+        stage: Stage::AfterDerivatives,
+        run: licm::run,
+    },
+    Pass {
+        name: "dce",
+        stage: Stage::AfterDerivatives,
+        run: dce::run,
+    },
+];
+
+/// The passes of a stage, one after the other.
+pub fn run(stage: Stage, func: &Func) -> Func {
+    REGISTRY
+        .iter()
+        .filter(|pass| pass.stage == stage)
+        .fold(func.clone(), |func, pass| run_one(pass, &func))
+}
+
+/// One pass, its result verified in debug builds.
+///
+/// # Panics
+/// In debug builds, when the result is not valid IR: a bug of the pass.
+pub fn run_one(pass: &Pass, func: &Func) -> Func {
+    let result = (pass.run)(func);
+    #[cfg(debug_assertions)]
+    if let Err(e) = verify(&result) {
+        panic!("after {}: {e}\n{result}", pass.name);
+    }
+    result
+}
