@@ -5,6 +5,7 @@
 
 pub mod builder;
 mod equal;
+pub mod flops;
 pub mod func;
 pub mod literal;
 pub mod op;

@@ -325,3 +325,17 @@ impl ReduceOp {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::NAMES;
+
+    #[test]
+    fn the_manual_names_every_primitive_and_pass() {
+        let manual = include_str!("../../../../docs/ir.md");
+        let passes = crate::passes::REGISTRY.iter().map(|p| p.name);
+        for name in NAMES.into_iter().chain(passes) {
+            assert!(manual.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+}

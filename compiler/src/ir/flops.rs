@@ -1,0 +1,358 @@
+//! Work of instructions and functions, counted from their types: what derivatives and rewrites are held to.
+//!
+//! It is a count, not an estimate of time: nothing is fused, and nothing is known of a device. A contraction counts
+//! 2 per multiplication and addition, an elementwise primitive 1 per element, however dear it is, and a transcendental one is counted apart.
+//! Loops count as often as they turn, a `while` once, of a branch the dearer side.
+
+use super::func::{Func, Inst, Region, Value};
+use super::op::{BinaryOp, Op, ScatterOp, UnaryOp};
+use super::types::Type;
+use std::ops::Add;
+
+/// Counts stop at `u64::MAX`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Arithmetic of any element type, comparisons and conversions included.
+    pub flops: u64,
+    /// Elements of exponentials, logarithms, trigonometric functions and the like; not among `flops`.
+    pub transcendentals: u64,
+    /// Bytes of the operands read and of the results written, each primitive by itself.
+    pub bytes: u64,
+}
+
+impl Work {
+    /// The work of doing it `count` times.
+    pub fn times(self, count: usize) -> Work {
+        let count = count as u64;
+        Work {
+            flops: self.flops.saturating_mul(count),
+            transcendentals: self.transcendentals.saturating_mul(count),
+            bytes: self.bytes.saturating_mul(count),
+        }
+    }
+
+    /// Arithmetic and transcendental elements together.
+    pub fn operations(self) -> u64 {
+        self.flops.saturating_add(self.transcendentals)
+    }
+
+    fn flops(count: usize) -> Work {
+        Work {
+            flops: count as u64,
+            ..Work::default()
+        }
+    }
+
+    fn transcendental(count: usize) -> Work {
+        Work {
+            transcendentals: count as u64,
+            ..Work::default()
+        }
+    }
+
+    fn max(self, other: Work) -> Work {
+        Work {
+            flops: self.flops.max(other.flops),
+            transcendentals: self.transcendentals.max(other.transcendentals),
+            bytes: self.bytes.max(other.bytes),
+        }
+    }
+}
+
+impl Add for Work {
+    type Output = Work;
+
+    fn add(self, other: Work) -> Work {
+        Work {
+            flops: self.flops.saturating_add(other.flops),
+            transcendentals: self.transcendentals.saturating_add(other.transcendentals),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+}
+
+pub fn func_work(func: &Func) -> Work {
+    region_work(func, &func.body)
+}
+
+/// The work of going through a region once.
+pub fn region_work(func: &Func, region: &Region) -> Work {
+    region
+        .insts
+        .iter()
+        .fold(Work::default(), |sum, inst| sum + inst_work(func, inst))
+}
+
+/// The work of one instruction, that of its regions included.
+pub fn inst_work(func: &Func, inst: &Inst) -> Work {
+    let inside = |i: usize| region_work(func, &inst.regions[i]);
+    match &inst.op {
+        Op::Scan { length, .. } => inside(0).times(*length),
+        Op::While => inside(0) + inside(1),
+        Op::If => inside(0).max(inside(1)),
+        // The derivative is not run, only differentiated code is.
+        Op::CustomVjp | Op::Remat => inside(0),
+        op => {
+            let types = |values: &[Value]| -> Vec<Type> {
+                values.iter().map(|&v| func.ty(v).clone()).collect()
+            };
+            op_work(op, &types(&inst.args), &types(&inst.results))
+        }
+    }
+}
+
+/// The work of a primitive without regions; nothing for one with.
+pub fn op_work(op: &Op, args: &[Type], results: &[Type]) -> Work {
+    Work {
+        bytes: bytes(op, args, results) as u64,
+        ..arithmetic(op, args, results)
+    }
+}
+
+fn arithmetic(op: &Op, args: &[Type], results: &[Type]) -> Work {
+    let n = results.first().map_or(0, Type::numel);
+    match op {
+        Op::Constant(_) | Op::Iota { .. } => Work::default(),
+        Op::Unary(op) => unary(*op, n),
+        Op::Binary(op) => binary(*op, n),
+        Op::Compare(_) | Op::Select | Op::Convert(_) => Work::flops(n),
+        Op::Clamp => Work::flops(2 * n),
+        // 20 rounds of an addition, a rotation (3) and an exclusive or, and 6 additions of keys.
+        Op::Threefry => Work::flops(n * (20 * 5 + 6 * 2)),
+        Op::Bitcast(_)
+        | Op::Broadcast { .. }
+        | Op::Reshape { .. }
+        | Op::Transpose { .. }
+        | Op::Slice { .. }
+        | Op::Pad { .. }
+        | Op::Concat { .. }
+        | Op::Reverse { .. }
+        | Op::DynamicSlice { .. }
+        | Op::DynamicUpdateSlice
+        | Op::Gather(_) => Work::default(),
+        Op::Scatter { op, .. } => match op {
+            ScatterOp::Set => Work::default(),
+            ScatterOp::Add => Work::flops(args[2].numel()),
+        },
+        Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Cumulate { .. } => {
+            Work::flops(args[0].numel())
+        }
+        Op::ReduceWindow { op: _, window }
+        | Op::WindowGather { max: _, window }
+        | Op::WindowScatter { max: _, window } => {
+            let windows = match op {
+                Op::WindowScatter { .. } => args[1].numel(),
+                _ => n,
+            };
+            Work::flops(windows * window.size.iter().product::<usize>())
+        }
+        Op::Dot(dims) => {
+            let inner: usize = dims
+                .lhs_contract
+                .iter()
+                .map(|&i| args[0].shape[i])
+                .product();
+            Work::flops(2 * n * inner)
+        }
+        Op::Conv(dims) => {
+            let taps: usize = dims
+                .kernel_spatial
+                .iter()
+                .map(|&i| args[1].shape[i])
+                .product();
+            Work::flops(2 * n * taps * args[1].shape[dims.kernel_input])
+        }
+        Op::Cholesky => {
+            let size = args[0].shape[args[0].rank() - 1];
+            Work::flops(n * size / 3)
+        }
+        Op::TriangularSolve { .. } => {
+            let size = args[0].shape[args[0].rank() - 1];
+            Work::flops(n * size)
+        }
+        Op::Sort { axis, .. } => {
+            let length = args[0].shape[*axis].max(1);
+            Work::flops(args[0].numel() * length.next_power_of_two().ilog2() as usize)
+        }
+        Op::Scan { .. } | Op::While | Op::If | Op::CustomVjp | Op::Remat => Work::default(),
+        Op::StopGradient | Op::Barrier | Op::Shard { .. } => Work::default(),
+        Op::Host(_) | Op::Effect(_) => Work::default(),
+    }
+}
+
+fn unary(op: UnaryOp, n: usize) -> Work {
+    match op {
+        UnaryOp::Neg
+        | UnaryOp::Not
+        | UnaryOp::Abs
+        | UnaryOp::Sign
+        | UnaryOp::Floor
+        | UnaryOp::Ceil
+        | UnaryOp::Round
+        | UnaryOp::IsFinite => Work::flops(n),
+        UnaryOp::Exp
+        | UnaryOp::Expm1
+        | UnaryOp::Log
+        | UnaryOp::Log1p
+        | UnaryOp::Sqrt
+        | UnaryOp::Rsqrt
+        | UnaryOp::Cbrt
+        | UnaryOp::Sin
+        | UnaryOp::Cos
+        | UnaryOp::Tan
+        | UnaryOp::Tanh
+        | UnaryOp::Logistic
+        | UnaryOp::Erf
+        | UnaryOp::Erfc
+        | UnaryOp::ErfInv
+        | UnaryOp::Lgamma
+        | UnaryOp::Polygamma(_) => Work::transcendental(n),
+    }
+}
+
+fn binary(op: BinaryOp, n: usize) -> Work {
+    match op {
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::Max
+        | BinaryOp::Min
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Xor
+        | BinaryOp::Shl
+        | BinaryOp::ShrArith
+        | BinaryOp::ShrLogical => Work::flops(n),
+        BinaryOp::Pow | BinaryOp::Atan2 => Work::transcendental(n),
+    }
+}
+
+/// What is read and written. Renamings of the same bytes move none; a slice reads only itself, an update in place
+/// writes only itself.
+fn bytes(op: &Op, args: &[Type], results: &[Type]) -> usize {
+    let sum = |types: &[Type]| types.iter().map(Type::bytes).sum::<usize>();
+    match op {
+        Op::Reshape { .. }
+        | Op::Bitcast(_)
+        | Op::StopGradient
+        | Op::Barrier
+        | Op::Shard { .. }
+        | Op::Host(_)
+        | Op::Effect(_)
+        | Op::Scan { .. }
+        | Op::While
+        | Op::If
+        | Op::CustomVjp
+        | Op::Remat => 0,
+        Op::Slice { .. } | Op::DynamicSlice { .. } => 2 * sum(results),
+        Op::Gather(_) => 2 * sum(results) + args[1].bytes(),
+        Op::DynamicUpdateSlice => 2 * args[1].bytes(),
+        Op::Scatter { op, .. } => {
+            let passes = match op {
+                ScatterOp::Set => 2,
+                ScatterOp::Add => 3,
+            };
+            passes * args[2].bytes() + args[1].bytes()
+        }
+        Op::Constant(_)
+        | Op::Iota { .. }
+        | Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Compare(_)
+        | Op::Select
+        | Op::Clamp
+        | Op::Convert(_)
+        | Op::Threefry
+        | Op::Broadcast { .. }
+        | Op::Transpose { .. }
+        | Op::Pad { .. }
+        | Op::Concat { .. }
+        | Op::Reverse { .. }
+        | Op::Reduce { .. }
+        | Op::ArgReduce { .. }
+        | Op::Cumulate { .. }
+        | Op::ReduceWindow { .. }
+        | Op::WindowGather { .. }
+        | Op::WindowScatter { .. }
+        | Op::Dot(_)
+        | Op::Conv(_)
+        | Op::Cholesky
+        | Op::TriangularSolve { .. }
+        | Op::Sort { .. } => sum(args) + sum(results),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse::parse;
+
+    fn work(text: &str) -> Work {
+        func_work(&parse(text).expect(text))
+    }
+
+    #[test]
+    fn contractions_count_two_a_product() {
+        let w = work(
+            "func f(%x: f32[128, 784], %w: f32[784, 256]) -> (f32[128, 256]) {
+               %y = dot_general[contract = [1] x [0]] %x, %w : f32[128, 256]
+               return %y
+             }",
+        );
+        assert_eq!(w.flops, 2 * 128 * 784 * 256);
+        assert_eq!(w.bytes, 4 * (128 * 784 + 784 * 256 + 128 * 256));
+        let w = work(
+            "func f(%x: f32[2, 8, 3], %k: f32[5, 3, 4]) -> (f32[2, 4, 4]) {
+               %y = conv[stride = [1], padding = [(0, 0)], lhs_dilation = [1], rhs_dilation = [1], reverse = [false], input = [0, 2, 1], kernel = [1, 2, 0], output = [0, 2, 1], feature_groups = 1, batch_groups = 1] %x, %k : f32[2, 4, 4]
+               return %y
+             }",
+        );
+        assert_eq!(w.flops, 2 * (2 * 4 * 4) * 5 * 3);
+    }
+
+    #[test]
+    fn loops_count_their_turns_and_branches_their_dearer_side() {
+        let w = work(
+            "func f(%x: f32[10], %c: bool) -> (f32[10], f32[10]) {
+               %a = scan[length = 7, carry = 1] %x : f32[10] body(%i: i32, %p: f32[10]) {
+                 %q = exp %p : f32[10]
+                 %r = add %q, %p : f32[10]
+                 yield %r
+               }
+               %b = if %c : f32[10] then {
+                 yield %a
+               } else {
+                 %n = neg %a : f32[10]
+                 %m = neg %n : f32[10]
+                 yield %m
+               }
+               return %a, %b
+             }",
+        );
+        assert_eq!((w.flops, w.transcendentals), (7 * 10 + 2 * 10, 7 * 10));
+        assert_eq!(w.operations(), 160);
+    }
+
+    #[test]
+    fn slices_read_themselves_and_renamings_nothing() {
+        let w = work(
+            "func f(%x: f32[1000, 8], %i: i32) -> (f32[8]) {
+               %z = constant 0 : i32
+               %s = dynamic_slice[sizes = [1, 8]] %x, %i, %z : f32[1, 8]
+               %r = reshape %s : f32[8]
+               return %r
+             }",
+        );
+        assert_eq!((w.flops, w.bytes), (0, 4 + 2 * 32));
+    }
+
+    #[test]
+    fn every_primitive_has_its_work() {
+        let func = parse(include_str!("primitives.ir")).expect("parses");
+        let w = func_work(&func);
+        assert!(w.flops > 0 && w.transcendentals > 0 && w.bytes > 0);
+        assert_eq!(w.times(usize::MAX).flops, u64::MAX);
+    }
+}
