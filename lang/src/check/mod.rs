@@ -47,7 +47,8 @@ use cx::{Cx, Place};
 use konst::Const;
 use load::{Loaded, ROOT};
 use problem::Problem;
-use show::{Alias, Names};
+pub(crate) use show::Names;
+use show::Alias;
 use std::rc::Rc;
 use world::{ConstValue, Item, World};
 
