@@ -1,0 +1,615 @@
+//! Reading the arguments of a builtin call: by position and name, each as its parameter's kind says.
+
+use super::{Default, Kind, Param, Row};
+use crate::ast::{self, ExprKind as A, Ident};
+use crate::check::cx::{Cx, bad};
+use crate::check::infer::Class;
+use crate::check::konst::Const;
+use crate::check::near::near;
+use crate::check::problem::Problem;
+use crate::check::shape;
+use crate::span::Span;
+use crate::typed::{Attr, Dim, ElemTy, Expr, ExprKind, Shape, ShapeItem, Static, Ty};
+use std::rc::Rc;
+
+/// An argument as read.
+#[derive(Clone, Debug)]
+pub enum Given {
+    Absent,
+    Value(Expr),
+    Values(Vec<Expr>),
+    Int(Dim),
+    /// `scalar`: whether it was one integer, not a list.
+    Ints {
+        list: Vec<Dim>,
+        scalar: bool,
+    },
+    Shape(Shape),
+    Pads(Vec<(Dim, Dim)>),
+    Flag(bool),
+    Real(f64),
+    Elem(ElemTy),
+    Text(Rc<str>),
+    MeshAxes(Vec<Option<String>>),
+}
+
+/// The arguments of one call, in the order of the row's parameters.
+pub struct Args {
+    pub row: &'static Row,
+    pub given: Vec<Given>,
+    pub span: Span,
+}
+
+impl Args {
+    /// The operand at a position; the row says that there is one.
+    pub fn value(&mut self, i: usize) -> Expr {
+        match std::mem::replace(&mut self.given[i], Given::Absent) {
+            Given::Value(e) => e,
+            _ => bad(self.span),
+        }
+    }
+
+    pub fn value_opt(&mut self, i: usize) -> Option<Expr> {
+        match std::mem::replace(&mut self.given[i], Given::Absent) {
+            Given::Value(e) => Some(e),
+            other => {
+                self.given[i] = other;
+                None
+            }
+        }
+    }
+
+    pub fn values(&mut self, i: usize) -> Vec<Expr> {
+        match std::mem::replace(&mut self.given[i], Given::Absent) {
+            Given::Values(es) => es,
+            Given::Value(e) => vec![e],
+            _ => Vec::new(),
+        }
+    }
+
+    pub fn int(&self, i: usize) -> Option<Dim> {
+        match &self.given[i] {
+            Given::Int(d) => Some(d.clone()),
+            _ => None,
+        }
+    }
+
+    pub fn ints(&self, i: usize) -> Option<(Vec<Dim>, bool)> {
+        match &self.given[i] {
+            Given::Ints { list, scalar } => Some((list.clone(), *scalar)),
+            _ => None,
+        }
+    }
+
+    pub fn shape(&self, i: usize) -> Option<Shape> {
+        match &self.given[i] {
+            Given::Shape(s) => Some(s.clone()),
+            _ => None,
+        }
+    }
+
+    pub fn flag(&self, i: usize) -> bool {
+        matches!(self.given[i], Given::Flag(true))
+    }
+
+    pub fn real(&self, i: usize) -> Option<f64> {
+        match self.given[i] {
+            Given::Real(x) => Some(x),
+            _ => None,
+        }
+    }
+
+    pub fn elem(&self, i: usize) -> Option<ElemTy> {
+        match &self.given[i] {
+            Given::Elem(e) => Some(e.clone()),
+            _ => None,
+        }
+    }
+
+    pub fn text(&self, i: usize) -> Option<Rc<str>> {
+        match &self.given[i] {
+            Given::Text(t) => Some(t.clone()),
+            _ => None,
+        }
+    }
+}
+
+pub fn int_attr(name: &'static str, value: i64) -> Attr {
+    Attr {
+        name,
+        value: Static::Int(Dim::int(value)),
+    }
+}
+
+pub fn dim_attr(name: &'static str, value: Dim) -> Attr {
+    Attr {
+        name,
+        value: Static::Int(value),
+    }
+}
+
+pub fn ints_attr(name: &'static str, values: impl IntoIterator<Item = i64>) -> Attr {
+    Attr {
+        name,
+        value: Static::Shape(shape::of_dims(values.into_iter().map(Dim::int))),
+    }
+}
+
+pub fn shape_attr(name: &'static str, shape: Shape) -> Attr {
+    Attr {
+        name,
+        value: Static::Shape(shape),
+    }
+}
+
+pub fn flag_attr(name: &'static str, value: bool) -> Attr {
+    Attr {
+        name,
+        value: Static::Bool(value),
+    }
+}
+
+impl<'a> Cx<'a, '_> {
+    /// Reads the arguments of a call; `None` once something has been reported.
+    pub fn read_args(
+        &mut self,
+        row: &'static Row,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        span: Span,
+    ) -> Option<Vec<Given>> {
+        let takes_rest = row.params.iter().any(|p| p.kind == Kind::Rest);
+        let mut slots: Vec<Option<&'a ast::Expr>> = vec![None; row.params.len()];
+        let mut rest: Vec<&'a ast::Expr> = Vec::new();
+        let mut ok = true;
+        for (i, arg) in args.iter().enumerate() {
+            match row.params.get(i) {
+                Some(p) if p.kind != Kind::Rest => slots[i] = Some(arg),
+                _ if takes_rest => rest.push(arg),
+                _ => ok = false,
+            }
+        }
+        let callee = format!("`{}`", row.name);
+        if !ok {
+            self.report(Problem::ArgCount {
+                span,
+                callee,
+                expected: row.params.len(),
+                found: args.len(),
+                missing: Vec::new(),
+                definition: None,
+            });
+            return None;
+        }
+        for (name, value) in named {
+            match row.params.iter().position(|p| *p.name == *name.node) {
+                Some(i) if slots[i].is_none() && row.params[i].kind != Kind::Rest => {
+                    slots[i] = Some(value);
+                }
+                Some(_) => {
+                    self.report(Problem::ArgTwice {
+                        span: name.span,
+                        name: name.node.clone(),
+                        callee: callee.clone(),
+                    });
+                    ok = false;
+                }
+                None => {
+                    let known = || row.params.iter().map(|p| p.name);
+                    self.report(Problem::UnknownArg {
+                        span: name.span,
+                        name: name.node.clone(),
+                        callee: callee.clone(),
+                        near: near(&name.node, known()),
+                        known: known().map(Into::into).collect(),
+                    });
+                    ok = false;
+                }
+            }
+        }
+        let missing: Vec<ast::Name> = row
+            .params
+            .iter()
+            .zip(&slots)
+            .filter(|(p, s)| s.is_none() && p.default == Default::Required && p.kind != Kind::Rest)
+            .map(|(p, _)| p.name.into())
+            .collect();
+        if !missing.is_empty() {
+            let required = row
+                .params
+                .iter()
+                .filter(|p| p.default == Default::Required)
+                .count();
+            self.report(Problem::ArgCount {
+                span,
+                callee,
+                expected: required,
+                found: args.len() + named.len(),
+                missing,
+                definition: None,
+            });
+            return None;
+        }
+        if !ok {
+            return None;
+        }
+        let mut given = Vec::with_capacity(row.params.len());
+        let mut failed = false;
+        for (param, slot) in row.params.iter().zip(slots) {
+            let one = match (param.kind, slot) {
+                (Kind::Rest, _) => Some(Given::Values(
+                    rest.iter().map(|e| self.expr(e, None)).collect(),
+                )),
+                (kind, Some(e)) => self.read(row, param.name, kind, e),
+                (_, None) => self.default_given(param, span),
+            };
+            match one {
+                Some(one) => given.push(one),
+                None => failed = true,
+            }
+        }
+        (!failed).then_some(given)
+    }
+
+    pub fn default_given(&mut self, param: &Param, span: Span) -> Option<Given> {
+        Some(match param.default {
+            Default::Required if param.kind == Kind::Rest => Given::Values(Vec::new()),
+            Default::Required => return None,
+            Default::Absent => Given::Absent,
+            Default::Int(n) if param.kind == Kind::Ints => Given::Ints {
+                list: vec![Dim::int(n)],
+                scalar: true,
+            },
+            Default::Int(n) => Given::Int(Dim::int(n)),
+            Default::Flag(b) => Given::Flag(b),
+            Default::Real(x) => Given::Real(x),
+            Default::Text(t) => Given::Text(t.into()),
+            Default::Literal(x) if x.fract() == 0.0 => {
+                Given::Value(self.konst(Const::Int(x as i128), None, span))
+            }
+            Default::Literal(x) => Given::Value(self.konst(Const::Float(x), None, span)),
+        })
+    }
+
+    fn read(
+        &mut self,
+        row: &'static Row,
+        name: &'static str,
+        kind: Kind,
+        e: &'a ast::Expr,
+    ) -> Option<Given> {
+        Some(match kind {
+            Kind::Value | Kind::Rest => Given::Value(self.expr(e, None)),
+            Kind::Values => match &e.kind {
+                A::Tuple(items) | A::List(items) => {
+                    Given::Values(items.iter().map(|i| self.expr(i, None)).collect())
+                }
+                _ => self.several(e),
+            },
+            Kind::Int => Given::Int(self.static_dim(e)?),
+            Kind::Ints if matches!(e.kind, A::None) => Given::Absent,
+            Kind::Ints => Given::Ints {
+                scalar: !matches!(e.kind, A::Tuple(_) | A::List(_)),
+                list: self.static_ints(e)?,
+            },
+            Kind::Shape => Given::Shape(self.static_shape(e)?),
+            Kind::OpenShape => Given::Shape(self.open_shape(e)?),
+            Kind::Pads => Given::Pads(self.pads(e)?),
+            Kind::Flag => Given::Flag(self.static_flag(e)?),
+            Kind::Real => Given::Real(self.static_float(e)?),
+            Kind::Elem => Given::Elem(self.static_elem(e)?),
+            Kind::Text => Given::Text(self.text_arg(e)?),
+            Kind::Padding => match self.static_text(e) {
+                Some(text) => Given::Text(text),
+                None => Given::Pads(self.pads(e)?),
+            },
+            Kind::MeshAxes => {
+                let _ = (row, name);
+                Given::MeshAxes(self.axis_names(e)?)
+            }
+        })
+    }
+
+    /// A tuple value taken apart, or one operand.
+    fn several(&mut self, e: &'a ast::Expr) -> Given {
+        let value = self.expr(e, None);
+        match self.infer.ty(&value.ty) {
+            Ty::Tuple(types) => Given::Values(
+                types
+                    .into_iter()
+                    .enumerate()
+                    .map(|(i, ty)| crate::check::expr::project(value.clone(), i, ty, e.span))
+                    .collect(),
+            ),
+            _ => Given::Value(value),
+        }
+    }
+
+    /// Sizes with −1 left in for the one to be found.
+    fn open_shape(&mut self, e: &'a ast::Expr) -> Option<Shape> {
+        let items = match &e.kind {
+            A::List(items) | A::Tuple(items) => items.as_slice(),
+            A::Unary(..) | A::Int(_) => std::slice::from_ref(e),
+            A::Name(_) => match self.inline_list(e) {
+                Some((module, list)) => return self.in_module(module, |cx| cx.open_shape(list)),
+                None => return self.static_shape(e),
+            },
+            _ => return self.static_shape(e),
+        };
+        let mut out = Shape::new();
+        let mut ok = true;
+        for item in items {
+            match self.static_dim(item) {
+                Some(d) if d.as_int() == Some(-1) => out.push(ShapeItem::Dim(d)),
+                Some(d) => {
+                    self.need_size(&d, item.span);
+                    out.push(ShapeItem::Dim(d));
+                }
+                None => ok = false,
+            }
+        }
+        ok.then_some(out)
+    }
+
+    fn pads(&mut self, e: &'a ast::Expr) -> Option<Vec<(Dim, Dim)>> {
+        let (A::Tuple(items) | A::List(items)) = &e.kind else {
+            let d = self.static_dim(e)?;
+            return Some(vec![(d.clone(), d)]);
+        };
+        let nested = items
+            .iter()
+            .any(|i| matches!(i.kind, A::Tuple(_) | A::List(_)));
+        if !nested {
+            let both = self.static_ints(e)?;
+            return match both.as_slice() {
+                [lo, hi] => Some(vec![(lo.clone(), hi.clone())]),
+                _ => {
+                    self.report(Problem::NotStatic {
+                        span: e.span,
+                        what: "a padding: `n`, `(low, high)`, or one pair for each dimension",
+                    });
+                    None
+                }
+            };
+        }
+        let mut out = Vec::new();
+        for item in items {
+            let both = self.static_ints(item)?;
+            match both.as_slice() {
+                [both] => out.push((both.clone(), both.clone())),
+                [lo, hi] => out.push((lo.clone(), hi.clone())),
+                _ => {
+                    self.report(Problem::NotStatic {
+                        span: item.span,
+                        what: "a pair of paddings `(low, high)`",
+                    });
+                    return None;
+                }
+            }
+        }
+        Some(out)
+    }
+
+    fn axis_names(&mut self, e: &'a ast::Expr) -> Option<Vec<Option<String>>> {
+        let (A::Tuple(items) | A::List(items)) = &e.kind else {
+            self.report(Problem::NotStatic {
+                span: e.span,
+                what: "mesh axes, `[data, none]`",
+            });
+            return None;
+        };
+        let known = self.mesh_axes();
+        let mut out = Vec::new();
+        for item in items {
+            out.push(match &item.kind {
+                A::None => None,
+                A::Name(name) if known.is_empty() || known.iter().any(|k| **k == **name) => {
+                    Some(name.to_string())
+                }
+                A::Name(name) => {
+                    let near = near(name, known.iter().map(String::as_str));
+                    self.report(Problem::UnknownName {
+                        what: "mesh axis",
+                        name: name.clone(),
+                        module: None,
+                        span: item.span,
+                        near,
+                    });
+                    return None;
+                }
+                _ => {
+                    self.report(Problem::NotStatic {
+                        span: item.span,
+                        what: "a mesh axis or `none`",
+                    });
+                    return None;
+                }
+            });
+        }
+        Some(out)
+    }
+
+    /// Axes as plain integers.
+    pub fn static_axes(&mut self, e: &'a ast::Expr) -> Option<Vec<i64>> {
+        let dims = self.static_ints(e)?;
+        let numbers: Option<Vec<i64>> = dims.iter().map(Dim::as_int).collect();
+        if numbers.is_none() {
+            self.report(Problem::NotStatic {
+                span: e.span,
+                what: "a number",
+            });
+        }
+        numbers
+    }
+}
+
+// What the rules have in common.
+
+impl Cx<'_, '_> {
+    /// That the elements of an operand are of a class; narrows literals.
+    pub fn require_class(&mut self, x: &Expr, what: &str, class: Class) -> Option<(ElemTy, Shape)> {
+        let (elem, dims) = self.tensor(x, what)?;
+        let is_key = self.infer.elem(&elem) == ElemTy::Known(crate::typed::Elem::Key);
+        if self.infer.require(&elem, class).is_ok() && !is_key {
+            return Some((self.infer.elem(&elem), dims));
+        }
+        let wanted = match class {
+            Class::Any => "a number or a bool",
+            Class::Num => "a number",
+            Class::Int => "an integer",
+            Class::Float => "a float",
+        };
+        self.wrong_class(x, &format!("`{what}`"), wanted);
+        None
+    }
+
+    pub fn require_elem(
+        &mut self,
+        x: &Expr,
+        what: &str,
+        elem: crate::typed::Elem,
+        wanted: &'static str,
+    ) -> Option<Shape> {
+        let (found, dims) = self.tensor(x, what)?;
+        if self.infer.unify_elem(&found, &ElemTy::Known(elem)).is_ok() {
+            return Some(dims);
+        }
+        self.wrong_class(x, &format!("`{what}`"), wanted);
+        None
+    }
+
+    /// That two operands have one element type.
+    pub fn same_elem(&mut self, what: &'static str, a: &Expr, b: &Expr) -> Option<ElemTy> {
+        let (x, _) = self.tensor(a, what)?;
+        let (y, _) = self.tensor(b, what)?;
+        if self.infer.unify_elem(&x, &y).is_err() {
+            self.report(Problem::ElemMix {
+                op: what,
+                op_span: a.span.to(b.span),
+                left: self.operand(a),
+                right: self.operand(b),
+                help: None,
+            });
+            return None;
+        }
+        Some(self.infer.elem(&x))
+    }
+
+    /// The common shape of operands under broadcasting.
+    pub fn broadcast_all(&mut self, what: &str, span: Span, args: &[&Expr]) -> Option<Shape> {
+        let mut shape = Shape::new();
+        let mut last: Option<&Expr> = None;
+        for arg in args {
+            let (_, dims) = self.tensor(arg, what)?;
+            shape = match last {
+                None => dims,
+                Some(before) => self.broadcast_of(what, span, before, &shape, arg, &dims)?,
+            };
+            last = Some(arg);
+        }
+        Some(shape)
+    }
+
+    /// An axis of a shape, reported if it is none: its place, and how it is handed on.
+    pub fn axis_of(
+        &mut self,
+        what: &str,
+        span: Span,
+        axis: &Dim,
+        shape: &[ShapeItem],
+        ty: &Ty,
+    ) -> Option<(usize, i64)> {
+        let Some(n) = axis.as_int() else {
+            self.report(Problem::NotStatic {
+                span,
+                what: "an axis that is a number",
+            });
+            return None;
+        };
+        let found = shape::axis(shape, n);
+        if found.is_none() {
+            self.report(Problem::AxisRange {
+                span,
+                what: what.into(),
+                axis: n,
+                ty: self.infer.ty(ty),
+            });
+        }
+        found
+    }
+
+    /// Several axes, none twice.
+    pub fn axes_of(
+        &mut self,
+        what: &str,
+        span: Span,
+        axes: &[Dim],
+        shape: &[ShapeItem],
+        ty: &Ty,
+    ) -> Option<Vec<(usize, i64)>> {
+        let mut out: Vec<(usize, i64)> = Vec::new();
+        for axis in axes {
+            let found = self.axis_of(what, span, axis, shape, ty)?;
+            if out.iter().any(|(at, _)| *at == found.0) {
+                self.report(Problem::AxisTwice {
+                    span,
+                    what: what.into(),
+                    axis: axis.as_int().unwrap_or(0),
+                });
+                return None;
+            }
+            out.push(found);
+        }
+        Some(out)
+    }
+
+    /// An operand as another element type, by an explicit cast.
+    pub fn cast_to(&mut self, x: Expr, elem: crate::typed::Elem) -> Expr {
+        let (from, shape) = match self.infer.ty(&x.ty) {
+            Ty::Tensor(from, shape) => (from, shape),
+            _ => return x,
+        };
+        if from == ElemTy::Known(elem) {
+            return x;
+        }
+        let span = x.span;
+        let ty = Ty::Tensor(ElemTy::Known(elem), shape);
+        crate::check::expr::builtin(crate::typed::Builtin::Cast, vec![x], Vec::new(), ty, span)
+    }
+
+    /// A literal operand made a scalar of an element type.
+    pub fn scalar_like(&mut self, x: &Expr, what: &'static str, elem: &ElemTy) -> Option<()> {
+        let (found, dims) = self.tensor(x, what)?;
+        if !dims.is_empty() {
+            self.report(Problem::NotAScalar {
+                span: x.span,
+                what: what.into(),
+                ty: self.infer.ty(&x.ty),
+            });
+            return None;
+        }
+        if self.infer.unify_elem(&found, elem).is_err() {
+            let expected = Ty::Tensor(elem.clone(), Vec::new());
+            let found = self.infer.ty(&x.ty);
+            let help = self.mismatch_help(&expected, &found, x.span);
+            self.report(Problem::Mismatch {
+                context: crate::check::problem::Context::Operand { what },
+                span: x.span,
+                expected,
+                found,
+                clash: crate::check::infer::Clash::Elem,
+                help,
+            });
+            return None;
+        }
+        Some(())
+    }
+}
+
+/// Whether an expression is a literal without a value of its own at run time.
+pub fn is_literal(e: &Expr) -> bool {
+    matches!(
+        e.kind,
+        ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Dim(_)
+    )
+}

@@ -1,0 +1,454 @@
+//! Calls.
+
+use super::cx::{Cx, bad, is_bad};
+use super::func::{ArgTy, FnRef, Form};
+use super::konst::Const;
+use super::problem::Problem;
+use super::subst::Subst;
+use super::world::{ItemFn, Signature};
+use crate::ast::{self, Ident, IndexArg};
+use crate::span::Span;
+use crate::typed::{Callee, Expr, ExprKind, GenericArg, Ty};
+
+/// Where an argument of a parameter comes from.
+#[derive(Clone, Copy)]
+enum Given<'a> {
+    Written(&'a ast::Expr),
+    Default,
+}
+
+impl<'a> Cx<'a, '_> {
+    pub fn call(
+        &mut self,
+        callee: &'a ast::Expr,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let Some(f) = self.fn_ref(callee) else {
+            // Their own errors are still worth reporting.
+            for arg in args.iter().chain(named.iter().map(|(_, e)| e)) {
+                if !self.is_function(arg) && !is_static_only(arg) {
+                    self.expr(arg, None);
+                }
+            }
+            return bad(span);
+        };
+        match &f {
+            FnRef::Item { id, explicit, .. } => {
+                self.call_item(*id, *explicit, args, named, want, span)
+            }
+            FnRef::Builtin(row, _) => self.builtin_call(row, args, named, want, span),
+            FnRef::Form(form, _) => self.form(*form, args, named, want, span),
+            FnRef::Cast(elem, _) => {
+                self.no_named(&f, named);
+                let [arg] = args else {
+                    self.wrong_arity(&f, 1, args.len(), span);
+                    return bad(span);
+                };
+                let x = self.expr(arg, None);
+                if is_bad(&x) {
+                    return bad(span);
+                }
+                self.cast(elem.clone(), x, span)
+            }
+            FnRef::Local(id, _) => {
+                self.no_named(&f, named);
+                let Ty::Fn(params, _) = self.local_ty(*id).clone() else {
+                    return bad(span);
+                };
+                let exprs: Vec<Expr> = args
+                    .iter()
+                    .enumerate()
+                    .map(|(i, a)| self.expr(a, params.get(i)))
+                    .collect();
+                self.call_applied(&f, exprs, want, span)
+            }
+            FnRef::Lambda { .. } => {
+                self.no_named(&f, named);
+                let exprs = args.iter().map(|a| self.expr(a, None)).collect();
+                self.call_applied(&f, exprs, want, span)
+            }
+            FnRef::Transform { .. } => {
+                let Some(exprs) = self.transform_args(&f, args, named, span) else {
+                    return bad(span);
+                };
+                self.call_applied(&f, exprs, want, span)
+            }
+        }
+    }
+
+    fn call_applied(
+        &mut self,
+        f: &FnRef<'a>,
+        exprs: Vec<Expr>,
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        if exprs.iter().any(is_bad) {
+            return bad(span);
+        }
+        let types: Vec<ArgTy> = exprs
+            .iter()
+            .map(|e| ArgTy {
+                ty: e.ty.clone(),
+                span: e.span,
+            })
+            .collect();
+        match self.apply(f, &types, span, want) {
+            Some((callee, ty)) => Expr {
+                kind: ExprKind::Call(callee, exprs),
+                ty,
+                span,
+            },
+            None => bad(span),
+        }
+    }
+
+    pub fn no_named(&mut self, f: &FnRef<'a>, named: &[(Ident, ast::Expr)]) {
+        if let Some((name, _)) = named.first() {
+            let callee = self.fn_name(f);
+            self.report(Problem::UnknownArg {
+                span: name.span,
+                name: name.node.clone(),
+                callee,
+                near: None,
+                known: Vec::new(),
+            });
+        }
+    }
+
+    /// Arguments of a transformed function; those given by name go where the function has them.
+    fn transform_args(
+        &mut self,
+        f: &FnRef<'a>,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        span: Span,
+    ) -> Option<Vec<Expr>> {
+        let FnRef::Transform { spec, inner, .. } = f else {
+            return None;
+        };
+        let item = match (&**inner, spec.keeps_arguments()) {
+            (FnRef::Item { id, .. }, true) => Some(*id),
+            _ => None,
+        };
+        let Some(id) = item else {
+            self.no_named(f, named);
+            return Some(args.iter().map(|a| self.expr(a, None)).collect());
+        };
+        let signature = self.signature(id);
+        let given = self.match_args(id, &signature, args, named, span)?;
+        let exprs = given
+            .into_iter()
+            .zip(&signature.params)
+            .map(|(g, param)| match g {
+                Given::Written(e) => self.expr(e, None),
+                Given::Default => match &param.default {
+                    Some(value) => self.konst(value.clone(), None, span),
+                    None => bad(span),
+                },
+            })
+            .collect();
+        Some(exprs)
+    }
+
+    fn call_item(
+        &mut self,
+        id: ItemFn,
+        explicit: Option<&'a [IndexArg]>,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let signature = self.signature(id);
+        let Some(given) = self.match_args(id, &signature, args, named, span) else {
+            for arg in args.iter().chain(named.iter().map(|(_, e)| e)) {
+                if !self.is_function(arg) {
+                    self.expr(arg, None);
+                }
+            }
+            return match self.closed_ret(&signature) {
+                // What follows is checked against the result all the same.
+                Some(ty) => Expr { ty, ..bad(span) },
+                None => bad(span),
+            };
+        };
+        let Some(generics) = self.instantiate(id, &signature, explicit, span) else {
+            return bad(span);
+        };
+        let mut exprs: Vec<Option<Expr>> = vec![None; given.len()];
+        let mut failed = false;
+        // Functions come last: their parameters' types follow from the other arguments.
+        for functions in [false, true] {
+            for (i, param) in signature.params.iter().enumerate() {
+                if matches!(param.ty, Ty::Fn(..)) != functions || failed && functions {
+                    continue;
+                }
+                let want = Subst::new(&generics).ty(&param.ty).unwrap_or(Ty::Error);
+                let arg = match given[i] {
+                    Given::Default => self.default_arg(param.default.clone(), &want, span),
+                    Given::Written(e) if functions => self.function_arg(e, &want),
+                    Given::Written(e) => {
+                        let hint = self.infer.ty(&want);
+                        let value = self.expr(e, Some(&hint));
+                        if let Err(clash) = self.infer.unify(&want, &value.ty) {
+                            let ty = value.ty.clone();
+                            self.arg_mismatch(id, &signature, &generics, i, e.span, &ty, clash);
+                            bad(e.span)
+                        } else {
+                            value
+                        }
+                    }
+                };
+                failed |= is_bad(&arg);
+                exprs[i] = Some(arg);
+            }
+        }
+        if failed {
+            return match self.known_ret(&signature, &generics) {
+                Some(ty) => Expr { ty, ..bad(span) },
+                None => bad(span),
+            };
+        }
+        let Some((callee, ty)) = self.finish_item(id, &signature, generics, want, span) else {
+            return bad(span);
+        };
+        let args = exprs.into_iter().flatten().collect();
+        Expr {
+            kind: ExprKind::Call(callee, args),
+            ty,
+            span,
+        }
+    }
+
+    /// The result type of a call that failed, if its arguments have no say in it.
+    fn closed_ret(&self, signature: &Signature) -> Option<Ty> {
+        let closed = signature.generics.is_empty() && !super::subst::has_error(&signature.ret);
+        closed.then(|| signature.ret.clone())
+    }
+
+    /// The result type of a call that failed, if it is known all the same.
+    fn known_ret(&self, signature: &Signature, generics: &[GenericArg]) -> Option<Ty> {
+        if generics.iter().any(|g| !self.infer.is_solved(g)) {
+            return None;
+        }
+        let ret = Subst::new(generics).ty(&signature.ret)?;
+        Some(self.infer.ty(&ret))
+    }
+
+    fn default_arg(&mut self, default: Option<Const>, want: &Ty, span: Span) -> Expr {
+        let Some(value) = default else {
+            return bad(span);
+        };
+        let value = self.konst(value, None, span);
+        match self.infer.unify(want, &value.ty) {
+            Ok(()) => value,
+            Err(_) => bad(span),
+        }
+    }
+
+    /// A function passed for a parameter of function type.
+    pub fn function_arg(&mut self, e: &'a ast::Expr, want: &Ty) -> Expr {
+        let Ty::Fn(params, ret) = self.infer.ty(want) else {
+            return bad(e.span);
+        };
+        let Some(f) = self.fn_ref(e) else {
+            return bad(e.span);
+        };
+        let args: Vec<ArgTy> = params
+            .iter()
+            .map(|ty| ArgTy {
+                ty: ty.clone(),
+                span: e.span,
+            })
+            .collect();
+        let Some((callee, found)) = self.apply(&f, &args, e.span, Some(&ret)) else {
+            return bad(e.span);
+        };
+        if let Err(clash) = self.infer.unify(&ret, &found) {
+            let (expected, found) = (self.infer.ty(&ret), self.infer.ty(&found));
+            self.report(Problem::FunctionResult {
+                span: e.span,
+                function: self.fn_name(&f),
+                expected,
+                found,
+                clash,
+            });
+            return bad(e.span);
+        }
+        Expr {
+            kind: ExprKind::Function(callee),
+            ty: Ty::Fn(params, ret),
+            span: e.span,
+        }
+    }
+
+    /// Puts arguments in the order of the parameters; reports what is missing, too much, or unknown.
+    fn match_args(
+        &mut self,
+        id: ItemFn,
+        signature: &Signature,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        span: Span,
+    ) -> Option<Vec<Given<'a>>> {
+        let params = &signature.params;
+        let callee = self.item_name(id);
+        let definition = Some(self.w.fns[id.0].def.name.span);
+        if args.len() > params.len() {
+            self.report(Problem::ArgCount {
+                span,
+                callee,
+                expected: params.len(),
+                found: args.len() + named.len(),
+                missing: Vec::new(),
+                definition,
+            });
+            return None;
+        }
+        let mut given: Vec<Option<Given>> = args.iter().map(|e| Some(Given::Written(e))).collect();
+        given.resize(params.len(), None);
+        let mut ok = true;
+        for (name, value) in named {
+            match params.iter().position(|p| p.name == name.node) {
+                Some(i) if given[i].is_none() => given[i] = Some(Given::Written(value)),
+                Some(_) => {
+                    self.report(Problem::ArgTwice {
+                        span: name.span,
+                        name: name.node.clone(),
+                        callee: callee.clone(),
+                    });
+                    ok = false;
+                }
+                None => {
+                    let near = self.near_param(&name.node, signature);
+                    self.report(Problem::UnknownArg {
+                        span: name.span,
+                        name: name.node.clone(),
+                        callee: callee.clone(),
+                        near,
+                        known: params.iter().map(|p| p.name.clone()).collect(),
+                    });
+                    ok = false;
+                }
+            }
+        }
+        let mut missing = Vec::new();
+        for (param, slot) in params.iter().zip(&mut given) {
+            if slot.is_none() {
+                match param.default {
+                    Some(_) => *slot = Some(Given::Default),
+                    None => missing.push(param.name.clone()),
+                }
+            }
+        }
+        if !missing.is_empty() && ok {
+            self.report(Problem::ArgCount {
+                span,
+                callee,
+                expected: params.len(),
+                found: args.len() + named.len(),
+                missing,
+                definition,
+            });
+            return None;
+        }
+        ok.then(|| given.into_iter().flatten().collect())
+    }
+
+    /// Builtins with a form of their own.
+    fn form(
+        &mut self,
+        form: Form,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        match form {
+            Form::Map => self.map_form(args, named, span),
+            Form::Fold => self.fold_form(args, named, span),
+            Form::Scan => self.scan_form(args, named, span),
+            Form::Shape => self.shape_form(args, named, span),
+            Form::Print | Form::Save | Form::Assert | Form::AssertClose => {
+                self.report(Problem::EffectHere {
+                    span,
+                    name: form.name(),
+                    place: self.place,
+                    in_lambda: self.lambda_depth > 0,
+                });
+                bad(span)
+            }
+            Form::Dataset | Form::Load | Form::NumpyPermutations | Form::Time => {
+                self.host_form(form, args, named, want, span)
+            }
+        }
+    }
+
+    /// `shape(x)`: a tuple of constants.
+    fn shape_form(
+        &mut self,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        span: Span,
+    ) -> Expr {
+        let f = FnRef::Form(Form::Shape, span);
+        self.no_named(&f, named);
+        let [arg] = args else {
+            self.wrong_arity(&f, 1, args.len(), span);
+            return bad(span);
+        };
+        let x = self.expr(arg, None);
+        if is_bad(&x) {
+            return bad(span);
+        }
+        let Some((_, shape)) = self.tensor(&x, "shape") else {
+            return bad(span);
+        };
+        let Some(dims) = super::shape::dims(&shape) else {
+            self.report(Problem::UnknownRank {
+                span,
+                what: "`shape`".into(),
+                ty: self.infer.ty(&x.ty),
+            });
+            return bad(span);
+        };
+        let fields: Vec<Expr> = dims
+            .into_iter()
+            .map(|d| self.konst(Const::Dim(d), None, span))
+            .collect();
+        let ty = Ty::Tuple(fields.iter().map(|f| f.ty.clone()).collect());
+        Expr {
+            kind: ExprKind::Fields(fields),
+            ty,
+            span,
+        }
+    }
+
+    /// A function from source applied to types; for forms that call it on parts of their arguments.
+    pub fn apply_to(
+        &mut self,
+        f: &FnRef<'a>,
+        types: &[Ty],
+        at: &[Span],
+        span: Span,
+    ) -> Option<(Callee, Ty)> {
+        let args: Vec<ArgTy> = types
+            .iter()
+            .zip(at)
+            .map(|(ty, &span)| ArgTy {
+                ty: ty.clone(),
+                span,
+            })
+            .collect();
+        self.apply(f, &args, span, None)
+    }
+}
+
+/// Arguments that are no values: checking them alone would only report that.
+fn is_static_only(e: &ast::Expr) -> bool {
+    matches!(e.kind, ast::ExprKind::Str(_) | ast::ExprKind::None)
+}

@@ -1,0 +1,185 @@
+//! The state of checking one body (or one signature, constant or type): its variables, names and needs.
+
+use super::infer::Infer;
+use super::konst::Const;
+use super::load::ModuleId;
+use super::problem::Problem;
+use super::require::{Need, Requirement};
+use super::scope::{Bound, Scope};
+use super::show::Names;
+use super::world::World;
+use crate::ast::{GenericParam, Name};
+use crate::span::Span;
+use crate::typed::{self, Expr, ExprKind, Generic, GenericId, Local, LocalId, Ty};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+/// What the body being checked may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A function, a constant, a type.
+    Pure,
+    /// `main` or a test.
+    Script,
+}
+
+pub struct Cx<'a, 'w> {
+    pub w: &'w mut World<'a>,
+    pub module: ModuleId,
+    pub place: Place,
+    pub generics: Rc<Vec<Generic>>,
+    generic_ids: HashMap<Name, GenericId>,
+    pub used_generics: HashSet<GenericId>,
+    pub names: Names,
+    pub infer: Infer,
+    pub scope: Scope<'a>,
+    pub locals: Vec<Local>,
+    /// The values of variables that `let` gives a constant, for where a constant is wanted.
+    pub local_consts: HashMap<LocalId, Const>,
+    /// The locals assigned so far in each open loop or branch.
+    pub assigned: Vec<BTreeSet<LocalId>>,
+    /// Depth of loops in which each local was declared.
+    pub local_depth: Vec<u32>,
+    pub loop_depth: u32,
+    /// Inside a lambda: no assignment to what is outside, no effects.
+    pub lambda_depth: u32,
+    /// The first local that the innermost lambda may assign.
+    pub lambda_floor: u32,
+    /// What `return` gives; `None` where there is nothing to return from.
+    pub ret: Option<Ty>,
+    pub needs: Vec<Requirement>,
+    pub need_set: HashSet<Need>,
+    /// While the checker only tries something: problems are counted, not reported.
+    pub quiet: u32,
+    pub quiet_problems: u32,
+}
+
+impl<'a, 'w> Cx<'a, 'w> {
+    pub fn new(
+        w: &'w mut World<'a>,
+        module: ModuleId,
+        place: Place,
+        generics: Rc<Vec<Generic>>,
+    ) -> Cx<'a, 'w> {
+        let generic_ids = generics
+            .iter()
+            .enumerate()
+            .map(|(i, g)| (g.name.clone(), GenericId(i as u32)))
+            .collect();
+        let names = Names {
+            generics: super::infer::generic_names(&generics),
+            aliases: w.module(module).aliases.clone(),
+        };
+        Cx {
+            infer: Infer::new(&generics),
+            w,
+            module,
+            place,
+            generics,
+            generic_ids,
+            used_generics: HashSet::new(),
+            names,
+            scope: Scope::default(),
+            locals: Vec::new(),
+            local_consts: HashMap::new(),
+            assigned: Vec::new(),
+            local_depth: Vec::new(),
+            loop_depth: 0,
+            lambda_depth: 0,
+            lambda_floor: 0,
+            ret: None,
+            needs: Vec::new(),
+            need_set: HashSet::new(),
+            quiet: 0,
+            quiet_problems: 0,
+        }
+    }
+
+    pub fn report(&mut self, problem: Problem) {
+        if self.quiet > 0 {
+            self.quiet_problems += u32::from(problem.is_error());
+        } else {
+            self.w.report(&self.names, problem);
+        }
+    }
+
+    /// Whether `f` goes through without a problem. Nothing of it stays.
+    pub fn would_work(&mut self, f: impl FnOnce(&mut Self)) -> bool {
+        let infer = self.infer.clone();
+        let (needs, need_set) = (self.needs.clone(), self.need_set.clone());
+        let locals = self.locals.len();
+        let problems = std::mem::take(&mut self.quiet_problems);
+        self.quiet += 1;
+        f(self);
+        self.quiet -= 1;
+        let found = std::mem::replace(&mut self.quiet_problems, problems);
+        self.infer = infer;
+        (self.needs, self.need_set) = (needs, need_set);
+        self.locals.truncate(locals);
+        self.local_depth.truncate(locals);
+        found == 0
+    }
+
+    pub fn generic(&mut self, name: &str) -> Option<(GenericId, crate::ast::GenericKind)> {
+        let &id = self.generic_ids.get(name)?;
+        self.used_generics.insert(id);
+        Some((id, self.generics[id.0 as usize].kind))
+    }
+
+    pub fn generic_names(&self) -> impl Iterator<Item = &Name> {
+        self.generic_ids.keys()
+    }
+
+    pub fn text(&self, span: Span) -> &'a str {
+        self.w.text(span)
+    }
+
+    /// A new variable, not yet bound to its name.
+    pub fn local(&mut self, name: Name, ty: Ty, mutable: bool, span: Span) -> LocalId {
+        self.locals.push(Local {
+            name,
+            ty,
+            mutable,
+            span,
+        });
+        self.local_depth.push(self.loop_depth);
+        LocalId(self.locals.len() as u32 - 1)
+    }
+
+    /// A new variable under its name.
+    pub fn declare(&mut self, name: Name, ty: Ty, mutable: bool, span: Span) -> LocalId {
+        let id = self.local(name.clone(), ty, mutable, span);
+        self.scope.bind(name, span, Bound::Local(id));
+        id
+    }
+
+    pub fn local_ty(&self, id: LocalId) -> &Ty {
+        &self.locals[id.0 as usize].ty
+    }
+}
+
+/// The generic parameters of an item as the checked program has them.
+pub fn generics_of(params: &[GenericParam]) -> Rc<Vec<Generic>> {
+    Rc::new(
+        params
+            .iter()
+            .map(|p| Generic {
+                name: p.name.node.clone(),
+                kind: p.kind,
+            })
+            .collect(),
+    )
+}
+
+/// What stands for an expression that has been reported.
+pub fn bad(span: Span) -> Expr {
+    Expr {
+        kind: ExprKind::Fields(Vec::new()),
+        ty: Ty::Error,
+        span,
+    }
+}
+
+pub fn is_bad(e: &typed::Expr) -> bool {
+    matches!(e.ty, Ty::Error)
+}

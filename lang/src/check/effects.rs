@@ -1,0 +1,377 @@
+//! What only `main` and tests may do: print, save, assert, and take data from the host.
+
+use super::cx::{Cx, Place, bad, is_bad};
+use super::func::{FnRef, Form};
+use super::infer::Class;
+use super::konst::Const;
+use super::problem::{Context, Problem};
+use crate::ast::{self, ExprKind as A, Ident, StrPart};
+use crate::span::{Span, Spanned};
+use crate::typed::{
+    Dim, Effect, Elem, ElemTy, Expr, ExprKind, Host, PrintPiece, ShapeItem, Stmt, StmtKind, Ty,
+};
+
+impl<'a> Cx<'a, '_> {
+    /// Whether a statement is an effect that may stand here.
+    pub fn is_effect(&mut self, e: &'a ast::Expr) -> bool {
+        self.in_script() && self.effect_form(e).is_some()
+    }
+
+    fn effect_form(&mut self, e: &'a ast::Expr) -> Option<Form> {
+        let A::Call { callee, .. } = &e.kind else {
+            return None;
+        };
+        let A::Name(name) = &callee.kind else {
+            return None;
+        };
+        let form = Form::of(name).filter(|f| f.is_effect())?;
+        let shadowed = self.scope.get(name).is_some() || self.w.lookup(self.module, name).is_some();
+        (!shadowed).then_some(form)
+    }
+
+    /// The statement of an effect; nothing where it has been reported.
+    pub fn effect(&mut self, e: &'a ast::Expr) -> Option<Stmt> {
+        let form = self.effect_form(e)?;
+        let A::Call { args, named, .. } = &e.kind else {
+            return None;
+        };
+        let effect = match form {
+            Form::Print => {
+                self.no_named(&FnRef::Form(form, e.span), named);
+                self.print(args)
+            }
+            Form::Save => self.save(args, named, e.span),
+            Form::Assert => self.assert(args, named, e.span),
+            _ => self.assert_close(args, named, e.span),
+        }?;
+        Some(Stmt {
+            kind: StmtKind::Effect(effect),
+            span: e.span,
+        })
+    }
+
+    fn arg_count(&mut self, form: Form, wanted: usize, found: usize, span: Span) -> Option<()> {
+        if wanted == found {
+            return Some(());
+        }
+        self.report(Problem::ArgCount {
+            span,
+            callee: format!("`{}`", form.name()),
+            expected: wanted,
+            found,
+            missing: Vec::new(),
+            definition: None,
+        });
+        None
+    }
+
+    // print.
+
+    fn print(&mut self, args: &'a [ast::Expr]) -> Option<Effect> {
+        let mut pieces = Vec::new();
+        let mut ok = true;
+        for (i, arg) in args.iter().enumerate() {
+            if i > 0 {
+                text(&mut pieces, " ");
+            }
+            match &arg.kind {
+                A::Str(parts) => {
+                    for part in parts {
+                        match part {
+                            StrPart::Text(t) => text(&mut pieces, t),
+                            StrPart::Expr(e, spec) => {
+                                ok &= self.print_value(e, spec.as_ref(), &mut pieces);
+                            }
+                        }
+                    }
+                }
+                _ => match self.static_text(arg) {
+                    Some(t) => text(&mut pieces, &t),
+                    None => ok &= self.print_value(arg, None, &mut pieces),
+                },
+            }
+        }
+        ok.then_some(Effect::Print(pieces))
+    }
+
+    fn print_value(
+        &mut self,
+        e: &'a ast::Expr,
+        spec: Option<&Spanned<String>>,
+        pieces: &mut Vec<PrintPiece>,
+    ) -> bool {
+        if spec.is_none()
+            && let Some(t) = self.static_text(e)
+        {
+            text(pieces, &t);
+            return true;
+        }
+        let value = self.expr(e, None);
+        if is_bad(&value) {
+            return false;
+        }
+        if let Some(spec) = spec
+            && !self.check_spec(&value, spec)
+        {
+            return false;
+        }
+        pieces.push(PrintPiece::Value {
+            value,
+            spec: spec.map(|s| s.node.clone()),
+        });
+        true
+    }
+
+    /// That a format spec fits what it formats: a number, and an integer for `d` and `x`.
+    fn check_spec(&mut self, value: &Expr, spec: &Spanned<String>) -> bool {
+        let ty = self.infer.ty(&value.ty);
+        let (scalar, is_int) = match &ty {
+            Ty::Tensor(elem, dims) => (
+                dims.is_empty() && self.infer.is(elem, Class::Num),
+                self.infer.is(elem, Class::Int)
+                    || self.infer.literal_class(elem) == Some(Class::Num),
+            ),
+            _ => (false, false),
+        };
+        let wants_int = spec.node.ends_with(['d', 'x']);
+        if scalar && (is_int || !wants_int) {
+            return true;
+        }
+        self.report(Problem::FormatSpec {
+            span: spec.span,
+            value: value.span,
+            spec: spec.node.clone(),
+            ty,
+            wants_int: scalar && wants_int,
+        });
+        false
+    }
+
+    // save, assert.
+
+    fn save(
+        &mut self,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        span: Span,
+    ) -> Option<Effect> {
+        self.no_named(&FnRef::Form(Form::Save, span), named);
+        self.arg_count(Form::Save, 2, args.len(), span)?;
+        let value = self.expr(&args[0], None);
+        let path = self.text_arg(&args[1])?;
+        if is_bad(&value) {
+            return None;
+        }
+        if !path.ends_with(".safetensors") {
+            self.report(Problem::SaveFormat {
+                span: args[1].span,
+                path: path.to_string(),
+            });
+            return None;
+        }
+        Some(Effect::Save {
+            value,
+            path: path.to_string(),
+        })
+    }
+
+    fn assert(
+        &mut self,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        span: Span,
+    ) -> Option<Effect> {
+        self.no_named(&FnRef::Form(Form::Assert, span), named);
+        if args.len() != 1 {
+            self.arg_count(Form::Assert, 2, args.len(), span)?;
+        }
+        let cond = self.condition(&args[0]);
+        let message = match args.get(1) {
+            Some(e) => self.text_arg(e)?.to_string(),
+            None => self.text(args[0].span).to_string(),
+        };
+        (!is_bad(&cond)).then_some(Effect::Assert { cond, message })
+    }
+
+    fn assert_close(
+        &mut self,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        span: Span,
+    ) -> Option<Effect> {
+        let mut tolerance = 1e-5;
+        for (name, value) in named {
+            if &*name.node == "tol" {
+                tolerance = self.static_float(value)?;
+            } else {
+                self.report(Problem::UnknownArg {
+                    span: name.span,
+                    name: name.node.clone(),
+                    callee: "`assert_close`".into(),
+                    near: None,
+                    known: vec!["tol".into()],
+                });
+                return None;
+            }
+        }
+        let args = match args {
+            [a, b, tol] if named.is_empty() => {
+                tolerance = self.static_float(tol)?;
+                [a, b]
+            }
+            [a, b] => [a, b],
+            _ => {
+                self.arg_count(Form::AssertClose, 2, args.len(), span)?;
+                return None;
+            }
+        };
+        let actual = self.expr(args[0], None);
+        let want = actual.ty.clone();
+        let expected = self.check(args[1], &want, Context::Close { first: actual.span });
+        if is_bad(&actual) || is_bad(&expected) {
+            return None;
+        }
+        Some(Effect::AssertClose {
+            actual,
+            expected,
+            tolerance,
+        })
+    }
+
+    // Data from the host.
+
+    pub fn host_form(
+        &mut self,
+        form: Form,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let _ = want;
+        self.no_named(&FnRef::Form(form, span), named);
+        if self.place != Place::Script || self.lambda_depth > 0 {
+            self.report(Problem::HostHere {
+                span,
+                name: form.name(),
+            });
+            return bad(span);
+        }
+        let host = match form {
+            Form::Dataset => self.dataset(args, span),
+            Form::Load => self.load_file(args, span),
+            Form::NumpyPermutations => self.permutations(args, span),
+            _ => self
+                .arg_count(form, 0, args.len(), span)
+                .map(|()| (Host::Time, Ty::scalar(Elem::F64))),
+        };
+        match host {
+            Some((host, ty)) => Expr {
+                kind: ExprKind::Host(host),
+                ty,
+                span,
+            },
+            None => bad(span),
+        }
+    }
+
+    fn dataset(&mut self, args: &'a [ast::Expr], span: Span) -> Option<(Host, Ty)> {
+        self.arg_count(Form::Dataset, 1, args.len(), span)?;
+        let name = self.text_arg(&args[0])?;
+        match self.w.loader.dataset(&name) {
+            Ok(ty) => Some((
+                Host::Dataset {
+                    name: name.to_string(),
+                },
+                ty,
+            )),
+            Err(error) => {
+                self.report(Problem::Data {
+                    span: args[0].span,
+                    error,
+                });
+                None
+            }
+        }
+    }
+
+    fn load_file(&mut self, args: &'a [ast::Expr], span: Span) -> Option<(Host, Ty)> {
+        self.arg_count(Form::Load, 1, args.len(), span)?;
+        let path = self.text_arg(&args[0])?;
+        match self.w.loader.load(&path) {
+            Ok(ty) => Some((
+                Host::Load {
+                    path: path.to_string(),
+                },
+                ty,
+            )),
+            Err(error) => {
+                self.report(Problem::Data {
+                    span: args[0].span,
+                    error,
+                });
+                None
+            }
+        }
+    }
+
+    /// `numpy_permutations(seed, n, count)`: i32[count, n].
+    fn permutations(&mut self, args: &'a [ast::Expr], span: Span) -> Option<(Host, Ty)> {
+        self.arg_count(Form::NumpyPermutations, 3, args.len(), span)?;
+        let seed = self.static_value(&args[0]);
+        let n = self.size(&args[1]);
+        let count = self.size(&args[2]);
+        let seed = match seed?.int().and_then(|s| u64::try_from(s).ok()) {
+            Some(seed) => seed,
+            None => {
+                self.report(Problem::NotStatic {
+                    span: args[0].span,
+                    what: "a seed, an integer that is not negative",
+                });
+                return None;
+            }
+        };
+        let (n, count): (Dim, Dim) = (n?, count?);
+        let dims = vec![ShapeItem::Dim(count.clone()), ShapeItem::Dim(n.clone())];
+        let ty = Ty::Tensor(ElemTy::Known(Elem::I32), dims);
+        Some((Host::NumpyPermutations { seed, n, count }, ty))
+    }
+
+    /// The constants of `mesh { … }`.
+    pub fn mesh_sizes(&mut self, axes: &'a [(Ident, ast::Expr)]) -> Vec<(ast::Name, i64)> {
+        let mut out: Vec<(ast::Name, i64)> = Vec::new();
+        for (i, (name, size)) in axes.iter().enumerate() {
+            if let Some((before, _)) = axes[..i].iter().find(|(n, _)| n.node == name.node) {
+                self.report(Problem::Duplicate {
+                    what: "mesh axis",
+                    name: name.node.clone(),
+                    span: name.span,
+                    before: before.span,
+                });
+                continue;
+            }
+            let known = match self.static_value(size) {
+                Some(Const::Int(n)) if n >= 1 => i64::try_from(n).ok(),
+                Some(_) => {
+                    self.report(Problem::NotStatic {
+                        span: size.span,
+                        what: "a number of devices, at least 1",
+                    });
+                    None
+                }
+                None => None,
+            };
+            if let Some(n) = known {
+                out.push((name.node.clone(), n));
+            }
+        }
+        out
+    }
+}
+
+fn text(pieces: &mut Vec<PrintPiece>, t: &str) {
+    match pieces.last_mut() {
+        Some(PrintPiece::Text(last)) => last.push_str(t),
+        _ => pieces.push(PrintPiece::Text(t.to_string())),
+    }
+}

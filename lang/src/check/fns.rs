@@ -1,0 +1,284 @@
+//! Functions, `main` and tests: signatures first, then bodies, callees before callers.
+
+use super::cx::{Cx, Place, generics_of, is_bad};
+use super::facts::Facts;
+use super::konst::Const;
+use super::load::{ModuleId, ROOT};
+use super::problem::{Context, Problem};
+use super::scope::Bound;
+use super::world::{ItemFn, SigParam, Signature, World};
+use crate::ast;
+use crate::span::Span;
+use crate::typed::{self, Block, Body, FnId, Ty};
+use std::rc::Rc;
+
+impl<'a> Cx<'a, '_> {
+    /// The signature of a function, resolved on first use.
+    pub fn signature(&mut self, id: ItemFn) -> Rc<Signature> {
+        if let Some(signature) = &self.w.fns[id.0].signature {
+            return signature.clone();
+        }
+        let (def, module) = (self.w.fns[id.0].def, self.w.fns[id.0].module);
+        let generics = generics_of(&def.generics);
+        let mut cx = Cx::new(&mut *self.w, module, Place::Pure, generics.clone());
+        cx.check_generics(&def.generics);
+        let mut params: Vec<SigParam> = Vec::new();
+        for param in &def.params {
+            if let Some(before) = params.iter().find(|p| p.name == param.name.node) {
+                let problem = Problem::Duplicate {
+                    what: "parameter",
+                    name: param.name.node.clone(),
+                    span: param.name.span,
+                    before: before.span,
+                };
+                cx.report(problem);
+            }
+            let ty = cx.resolve_type(&param.ty);
+            let default = param
+                .default
+                .as_ref()
+                .and_then(|e| cx.default_value(e, &ty, &param.name, param.ty.span));
+            params.push(SigParam {
+                name: param.name.node.clone(),
+                ty,
+                default,
+                span: param.name.span,
+            });
+        }
+        let ret = match &def.ret {
+            Some(t) => cx.resolve_type(t),
+            None => Ty::unit(),
+        };
+        let needs = std::mem::take(&mut cx.needs);
+        let signature = Rc::new(Signature {
+            generics,
+            params,
+            ret,
+            has_ret: def.ret.is_some(),
+        });
+        let item = &mut self.w.fns[id.0];
+        item.signature = Some(signature.clone());
+        item.requirements = Rc::new(needs);
+        signature
+    }
+
+    /// The default of a parameter: a constant of its type.
+    fn default_value(
+        &mut self,
+        e: &'a ast::Expr,
+        ty: &Ty,
+        name: &ast::Ident,
+        at: Span,
+    ) -> Option<Const> {
+        let context = Context::Const {
+            name: name.node.clone(),
+            ty: at,
+        };
+        let value = self.check(e, ty, context);
+        if is_bad(&value) {
+            return None;
+        }
+        let known = self.const_of(&value);
+        if known.is_none() {
+            self.report(Problem::NotStatic {
+                span: e.span,
+                what: "a constant",
+            });
+        }
+        known
+    }
+}
+
+impl<'a> World<'a> {
+    /// Checks the body of one function; its callees have been.
+    pub fn check_fn(&mut self, id: ItemFn) {
+        let (def, module, span) = {
+            let item = &self.fns[id.0];
+            (item.def, item.module, item.span)
+        };
+        let signature = Cx::new(self, module, Place::Pure, Rc::default()).signature(id);
+        let before = self.fns[id.0].requirements.clone();
+        let mut cx = Cx::new(self, module, Place::Pure, signature.generics.clone());
+        for requirement in before.iter() {
+            cx.need_set.insert(requirement.need.clone());
+            cx.needs.push(requirement.clone());
+        }
+        cx.lint_shadowed(&def.name.node, def.name.span);
+        let mark = cx.scope.open();
+        let mut params = Vec::new();
+        for (param, written) in signature.params.iter().zip(&def.params) {
+            let id = cx.declare(
+                param.name.clone(),
+                param.ty.clone(),
+                false,
+                written.name.span,
+            );
+            params.push(typed::Param {
+                local: id,
+                name: param.name.clone(),
+                ty: param.ty.clone(),
+            });
+        }
+        let ret_span = def.ret.as_ref().map_or(def.name.span, |r| r.span);
+        let block = cx.body(&def.body, &signature.ret, &def.name.node, ret_span);
+        let vjp = def.vjp.as_ref().map(|v| cx.own_vjp(def, v, &signature));
+        cx.scope.close(mark);
+        let spans: Vec<Span> = def.params.iter().map(|p| p.name.span).collect();
+        cx.lint_unused(&spans);
+        let vjp = vjp.map(|(params, mut block)| {
+            cx.zonk_block(&mut block);
+            typed::Vjp {
+                params,
+                // Its variables are among those of the function's body.
+                body: Body {
+                    locals: Vec::new(),
+                    block,
+                },
+            }
+        });
+        let body = cx.finish(block);
+        let needs = std::mem::take(&mut cx.needs);
+        let module_name = self.module(module).name.clone();
+        let typed_def = typed::FnDef {
+            name: def.name.node.clone(),
+            module: module_name,
+            doc: self.fns[id.0].doc.map(str::to_string),
+            generics: signature.generics.to_vec(),
+            params,
+            ret: signature.ret.clone(),
+            body,
+            vjp,
+            span,
+        };
+        let facts = Facts::of(&typed_def, &self.facts);
+        self.facts.push(facts);
+        let (keys, problems) = super::keys::of_fn(&typed_def, &self.keys, self.sources);
+        self.keys.push(keys);
+        self.report_all(problems);
+        self.typed_fns.push(typed_def);
+        let item = &mut self.fns[id.0];
+        item.requirements = Rc::new(needs);
+        item.typed = Some(FnId(self.typed_fns.len() as u32 - 1));
+    }
+
+    /// `main` or a test.
+    pub fn check_script(&mut self, block: &'a ast::Block) -> Body {
+        let mut cx = Cx::new(self, ROOT, Place::Script, Rc::default());
+        let mark = cx.infer.mark();
+        let (mut out, ty) = cx.block(block, None);
+        cx.lint_loop_value(block, &ty);
+        if let Some(value) = out.value.take()
+            && !is_bad(&value)
+        {
+            let span = value.span;
+            out.stmts.push(typed::Stmt {
+                kind: typed::StmtKind::Expr(*value),
+                span,
+            });
+        }
+        cx.infer.settle(mark);
+        cx.scope.close(0);
+        cx.lint_unused(&[]);
+        let body = cx.finish(out);
+        let problems = super::keys::of_body(&body, &self.keys, self.sources);
+        self.report_all(problems);
+        body
+    }
+
+    fn report_all(&mut self, problems: Vec<Problem>) {
+        for problem in problems {
+            self.report(&super::show::Names::default(), problem);
+        }
+    }
+
+    /// Everything of a module that no function's body leads to.
+    pub fn check_module(&mut self, id: ModuleId) {
+        let consts: Vec<usize> = (0..self.consts.len())
+            .filter(|&i| self.consts[i].module == id)
+            .collect();
+        let types: Vec<usize> = (0..self.types.len())
+            .filter(|&i| self.types[i].module == id)
+            .collect();
+        let mut cx = Cx::new(self, id, Place::Pure, Rc::default());
+        for i in consts {
+            let span = cx.w.consts[i].def.name.span;
+            cx.const_item(super::world::ConstId(i), span);
+        }
+        for i in types {
+            let span = cx.w.types[i].def.name.span;
+            cx.alias(super::world::TypeId(i), span);
+        }
+    }
+}
+
+impl<'a> Cx<'a, '_> {
+    /// `vjp(x, y, ct) { … }`: names for the arguments, the result and its cotangent; gives the arguments' cotangents.
+    fn own_vjp(
+        &mut self,
+        def: &'a ast::FnDef,
+        vjp: &'a ast::VjpDef,
+        signature: &Signature,
+    ) -> (Vec<typed::LocalId>, Block) {
+        let wanted = signature.params.len() + 2;
+        if vjp.params.len() != wanted {
+            self.report(Problem::VjpParams {
+                span: vjp.span,
+                found: vjp.params.len(),
+                wanted,
+                name: def.name.node.clone(),
+            });
+            return (Vec::new(), Block::default());
+        }
+        if signature.params.iter().any(|p| matches!(p.ty, Ty::Fn(..))) {
+            self.report(Problem::VjpFunctionParam {
+                span: vjp.span,
+                name: def.name.node.clone(),
+            });
+            return (Vec::new(), Block::default());
+        }
+        let mark = self.scope.open();
+        let types = signature
+            .params
+            .iter()
+            .map(|p| p.ty.clone())
+            .chain([signature.ret.clone(), signature.ret.clone()]);
+        let mut locals = Vec::new();
+        for (name, ty) in vjp.params.iter().zip(types) {
+            let id = self.local(name.node.clone(), ty, false, name.span);
+            // Not every rule needs all of them.
+            self.scope
+                .bind_silently(name.node.clone(), name.span, Bound::Local(id));
+            locals.push(id);
+        }
+        let mut cotangents: Vec<Ty> = signature
+            .params
+            .iter()
+            .map(|p| self.cotangent_of(&p.ty))
+            .collect();
+        let want = match cotangents.len() {
+            1 => cotangents.swap_remove(0),
+            _ => Ty::Tuple(cotangents),
+        };
+        let settle = self.infer.mark();
+        let (mut block, _) = self.block(&vjp.body, Some(&want));
+        let value = match block.value.take() {
+            Some(value) => *value,
+            None => super::stmt::unit(vjp.span),
+        };
+        let params = def.name.span;
+        let value = self.coerce(value, &want, Context::Cotangent { params });
+        self.infer.settle(settle);
+        block.value = Some(Box::new(value));
+        self.scope.close(mark);
+        (locals, block)
+    }
+
+    /// A parameter's own type; `()` for one that has no gradient at all.
+    fn cotangent_of(&self, ty: &Ty) -> Ty {
+        let has_float = super::subst::leaves(ty).iter().any(|(_, t)| match t {
+            Ty::Tensor(elem, _) => self.infer.is(elem, super::infer::Class::Float),
+            _ => true,
+        });
+        if has_float { ty.clone() } else { Ty::unit() }
+    }
+}

@@ -1,0 +1,196 @@
+//! What the checker asks of dimension polynomials beyond their arithmetic.
+
+use crate::typed::{Atom, Dim};
+
+fn any_atom(dim: &Dim, f: &impl Fn(&Atom) -> bool) -> bool {
+    dim.terms().any(|(m, _)| {
+        m.iter().any(|a| match a {
+            Atom::Quot(x, y) => f(a) || any_atom(x, f) || any_atom(y, f),
+            Atom::Param(_) | Atom::Var(_) => f(a),
+        })
+    })
+}
+
+pub fn has_var(dim: &Dim) -> bool {
+    any_atom(dim, &|a| matches!(a, Atom::Var(_)))
+}
+
+pub fn has_param(dim: &Dim) -> bool {
+    any_atom(dim, &|a| matches!(a, Atom::Param(_)))
+}
+
+pub fn has_quotient(dim: &Dim) -> bool {
+    any_atom(dim, &|a| matches!(a, Atom::Quot(..)))
+}
+
+/// The atom that a dimension is, if it is nothing more.
+pub fn single_atom(dim: &Dim) -> Option<&Atom> {
+    let mut terms = dim.terms();
+    match (terms.next(), terms.next()) {
+        (Some(([atom], 1)), None) => Some(atom),
+        _ => None,
+    }
+}
+
+/// The inference variables in it, each once.
+pub fn variables(dim: &Dim) -> Vec<u32> {
+    let mut out = Vec::new();
+    collect(dim, &mut out);
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+fn collect(dim: &Dim, out: &mut Vec<u32>) {
+    for (m, _) in dim.terms() {
+        for atom in m {
+            match atom {
+                Atom::Var(v) => out.push(*v),
+                Atom::Quot(x, y) => {
+                    collect(x, out);
+                    collect(y, out);
+                }
+                Atom::Param(_) => {}
+            }
+        }
+    }
+}
+
+/// The `v` that makes `dim` zero, where it is linear in it and the division is exact.
+pub fn solve(dim: &Dim, v: u32) -> Option<Dim> {
+    let mut factor = Dim::int(0);
+    let mut rest = Dim::int(0);
+    for (m, c) in dim.terms() {
+        let (vars, others): (Vec<&Atom>, Vec<&Atom>) =
+            m.iter().partition(|a| matches!(a, Atom::Var(w) if *w == v));
+        let product = product(c, &others)?;
+        if has_var(&product) {
+            return None;
+        }
+        match vars.len() {
+            0 => rest = rest.add(&product)?,
+            1 => factor = factor.add(&product)?,
+            _ => return None,
+        }
+    }
+    let solution = rest.neg()?.div(&factor)?;
+    let exact = !any_atom(&solution, &|a| matches!(a, Atom::Quot(..)))
+        || any_atom(&rest, &|a| matches!(a, Atom::Quot(..)));
+    exact.then_some(solution)
+}
+
+fn product(c: i64, atoms: &[&Atom]) -> Option<Dim> {
+    atoms
+        .iter()
+        .try_fold(Dim::int(c), |d, &a| d.mul(&Dim::atom(a.clone())))
+}
+
+/// Equality with quotients multiplied out: `2*(N/2)` equals `N`, since the quotient is exact by definition.
+pub fn equal(a: &Dim, b: &Dim) -> bool {
+    if a == b {
+        return true;
+    }
+    if a.as_int().is_some() && b.as_int().is_some() {
+        return false;
+    }
+    a.sub(b).is_some_and(|d| vanishes(&d))
+}
+
+fn vanishes(dim: &Dim) -> bool {
+    let mut dim = dim.clone();
+    // Each round removes one quotient; nested ones come to the surface and go in later rounds.
+    for _ in 0..16 {
+        if dim.as_int() == Some(0) {
+            return true;
+        }
+        match first_quotient(&dim).and_then(|q| multiply_out(&dim, &q)) {
+            Some(next) => dim = next,
+            None => return false,
+        }
+    }
+    false
+}
+
+fn first_quotient(dim: &Dim) -> Option<Atom> {
+    dim.terms()
+        .flat_map(|(m, _)| m.iter())
+        .find(|a| matches!(a, Atom::Quot(..)))
+        .cloned()
+}
+
+/// `dim` times the denominator of `q` to the power in which `q` occurs.
+fn multiply_out(dim: &Dim, q: &Atom) -> Option<Dim> {
+    let Atom::Quot(num, den) = q else {
+        return None;
+    };
+    let power = |m: &[Atom]| m.iter().filter(|a| *a == q).count();
+    let highest = dim.terms().map(|(m, _)| power(m)).max()?;
+    let mut out = Dim::int(0);
+    for (m, c) in dim.terms() {
+        let others: Vec<&Atom> = m.iter().filter(|a| *a != q).collect();
+        let mut term = product(c, &others)?;
+        for _ in 0..power(m) {
+            term = term.mul(num)?;
+        }
+        for _ in power(m)..highest {
+            term = term.mul(den)?;
+        }
+        out = out.add(&term)?;
+    }
+    Some(out)
+}
+
+/// The divisions in it, as (dividend, divisor).
+pub fn quotients(dim: &Dim) -> Vec<(Dim, Dim)> {
+    let mut out = Vec::new();
+    for (m, _) in dim.terms() {
+        for atom in m {
+            if let Atom::Quot(a, b) = atom {
+                out.extend(quotients(a));
+                out.extend(quotients(b));
+                out.push(((**a).clone(), (**b).clone()));
+            }
+        }
+    }
+    out
+}
+
+/// Whether it cannot be negative, whatever the (never negative) parameters are.
+pub fn never_negative(dim: &Dim) -> bool {
+    dim.terms().all(|(_, c)| c >= 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::typed::GenericId;
+
+    fn n() -> Dim {
+        Dim::param(GenericId(0))
+    }
+
+    #[test]
+    fn quotients_are_exact() {
+        let half = n().div(&Dim::int(2)).unwrap();
+        assert!(equal(&half.mul(&Dim::int(2)).unwrap(), &n()));
+        assert!(equal(&half.add(&half).unwrap(), &n()));
+        assert!(!equal(&half, &n()));
+        let quarter = half.div(&Dim::int(2)).unwrap();
+        assert!(equal(&quarter.mul(&Dim::int(4)).unwrap(), &n()));
+    }
+
+    #[test]
+    fn linear_equations_have_exact_solutions() {
+        let v = Dim::atom(Atom::Var(7));
+        let two_v = v.mul(&Dim::int(2)).unwrap();
+        let equation = |rhs: Dim| two_v.sub(&rhs).unwrap();
+        assert_eq!(solve(&equation(Dim::int(10)), 7), Some(Dim::int(5)));
+        assert_eq!(solve(&equation(Dim::int(7)), 7), None);
+        assert_eq!(solve(&equation(n()), 7), None);
+        let four_n = n().mul(&Dim::int(4)).unwrap();
+        assert_eq!(
+            solve(&equation(four_n), 7),
+            Some(n().mul(&Dim::int(2)).unwrap())
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! The names of a body: variables, local constants, and functions bound by `let`.
+
+use super::func::FnRef;
+use super::konst::Const;
+use crate::ast::Name;
+use crate::span::Span;
+use crate::typed::LocalId;
+use std::collections::HashMap;
+
+#[derive(Clone, Debug)]
+pub enum Bound<'a> {
+    Local(LocalId),
+    /// `const`, and what `let` gives to sizes: `let (n, d) = shape(x);`
+    Const(Const),
+    /// `let f = grad(loss);`: resolved anew at each use.
+    Function(FnRef<'a>),
+    /// What could not be checked; already reported.
+    Bad,
+}
+
+#[derive(Clone, Debug)]
+pub struct Binding<'a> {
+    /// Grows with every binding of the body.
+    pub seq: u32,
+    pub span: Span,
+    pub bound: Bound<'a>,
+    pub used: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Scope<'a> {
+    names: HashMap<Name, Vec<Binding<'a>>>,
+    /// The names bound so far in the open blocks, to unbind them.
+    order: Vec<Name>,
+    seq: u32,
+    /// Ranges of bindings that the lambda being checked cannot see: those made between its definition and its use.
+    hidden: Vec<(u32, u32)>,
+    /// Bindings that have gone out of scope without a use, for the lints.
+    pub unused: Vec<(Name, Span)>,
+}
+
+impl<'a> Scope<'a> {
+    pub fn open(&mut self) -> usize {
+        self.order.len()
+    }
+
+    pub fn close(&mut self, mark: usize) {
+        while self.order.len() > mark {
+            let Some(name) = self.order.pop() else { break };
+            if let Some(stack) = self.names.get_mut(&name)
+                && let Some(binding) = stack.pop()
+                && !binding.used
+                && !matches!(binding.bound, Bound::Bad)
+            {
+                self.unused.push((name, binding.span));
+            }
+        }
+    }
+
+    pub fn bind(&mut self, name: Name, span: Span, bound: Bound<'a>) {
+        self.seq += 1;
+        let binding = Binding {
+            seq: self.seq,
+            span,
+            bound,
+            used: name.starts_with('_'),
+        };
+        self.names.entry(name.clone()).or_default().push(binding);
+        self.order.push(name);
+    }
+
+    /// Without a warning where it is not used.
+    pub fn bind_silently(&mut self, name: Name, span: Span, bound: Bound<'a>) {
+        self.bind(name.clone(), span, bound);
+        if let Some(binding) = self.names.get_mut(&name).and_then(|s| s.last_mut()) {
+            binding.used = true;
+        }
+    }
+
+    pub fn now(&self) -> u32 {
+        self.seq
+    }
+
+    /// Hides what has been bound since `defined`, until [`Scope::show`].
+    pub fn hide(&mut self, defined: u32) {
+        self.hidden.push((defined, self.seq));
+    }
+
+    pub fn show(&mut self) {
+        self.hidden.pop();
+    }
+
+    /// The innermost visible binding; looking it up counts as a use.
+    pub fn get(&mut self, name: &str) -> Option<&Binding<'a>> {
+        let hidden = &self.hidden;
+        let binding = self.names.get_mut(name)?.iter_mut().rev().find(|b| {
+            !hidden
+                .iter()
+                .any(|(after, until)| *after < b.seq && b.seq <= *until)
+        })?;
+        binding.used = true;
+        Some(binding)
+    }
+
+    /// The variable that a name means, without counting it as used: an assignment does not read.
+    pub fn get_for_assignment(&mut self, name: &str) -> Option<LocalId> {
+        let binding = self.names.get(name)?.last()?;
+        match binding.bound {
+            Bound::Local(id) => Some(id),
+            Bound::Const(_) | Bound::Function(_) | Bound::Bad => None,
+        }
+    }
+
+    /// All visible names with their bindings, for near matches and help.
+    pub fn visible(&self) -> impl Iterator<Item = (&Name, &Binding<'a>)> {
+        self.names
+            .iter()
+            .filter_map(|(name, stack)| stack.last().map(|b| (name, b)))
+    }
+}

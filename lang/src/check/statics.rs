@@ -1,0 +1,410 @@
+//! What must be known at compile time: constants, sizes, axes, flags, strings.
+
+use super::cx::{Cx, Place};
+use super::konst::Const;
+use super::problem::{Context, Problem};
+use super::scope::Bound;
+use super::world::{ConstId, ConstValue, Item, State};
+use crate::ast::{self, BinaryOp, ExprKind as A, Ident, StrPart, UnaryOp};
+use crate::span::Span;
+use crate::typed::{Dim, Elem, ElemTy, Shape, ShapeItem, Ty};
+use std::rc::Rc;
+
+impl<'a> Cx<'a, '_> {
+    /// An integer known at compile time. Division in it must be exact.
+    pub fn static_dim(&mut self, e: &'a ast::Expr) -> Option<Dim> {
+        let dim = match &e.kind {
+            A::Binary(op, a, b) => {
+                let dim = self.static_binary(op.node, a, b, e.span)?;
+                return Some(match dim.as_int() {
+                    Some(_) if mentions_name(e) => dim.named(self.text(e.span)),
+                    _ => dim,
+                });
+            }
+            A::Unary(UnaryOp::Neg, inner) => {
+                let dim = self.static_dim(inner)?;
+                dim.neg()
+            }
+            A::Name(name) => {
+                let value = self.static_value(e)?;
+                value.dim().map(|d| named(d, name))
+            }
+            A::Field(..) if self.is_module_field(e) => {
+                let text = self.text(e.span);
+                let value = self.static_value(e)?;
+                value.dim().map(|d| named(d, text))
+            }
+            _ => self.static_value(e)?.dim(),
+        };
+        if dim.is_none() {
+            self.report(Problem::NotStatic {
+                span: e.span,
+                what: "an integer",
+            });
+        }
+        dim
+    }
+
+    fn is_module_field(&mut self, e: &'a ast::Expr) -> bool {
+        match &e.kind {
+            A::Field(base, _) => self.module_of(base).is_some(),
+            _ => false,
+        }
+    }
+
+    fn static_binary(
+        &mut self,
+        op: BinaryOp,
+        a: &'a ast::Expr,
+        b: &'a ast::Expr,
+        span: Span,
+    ) -> Option<Dim> {
+        if !matches!(
+            op,
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div
+        ) {
+            self.report(Problem::NotStatic {
+                span,
+                what: "a dimension (`+ - * /` of sizes)",
+            });
+            return None;
+        }
+        let (a, b) = (self.static_dim(a), self.static_dim(b));
+        let (a, b) = (a?, b?);
+        let result = match op {
+            BinaryOp::Add => a.add(&b),
+            BinaryOp::Sub => a.sub(&b),
+            BinaryOp::Mul => a.mul(&b),
+            _ => {
+                let quotient = a.div(&b);
+                if quotient.is_none() {
+                    self.report(Problem::Inexact {
+                        span,
+                        callee: None,
+                        text: Some(format!(
+                            "{} / {}",
+                            self.names.plain_dim(&a),
+                            self.names.plain_dim(&b)
+                        )),
+                    });
+                    return None;
+                }
+                quotient
+            }
+        };
+        if result.is_none() {
+            self.report(Problem::ConstOverflow { span });
+        }
+        result
+    }
+
+    /// Any constant. Reports where it is none.
+    pub fn static_value(&mut self, e: &'a ast::Expr) -> Option<Const> {
+        if let Some(text) = self.static_text(e) {
+            return Some(Const::Str(text));
+        }
+        let value = self.expr(e, None);
+        if super::cx::is_bad(&value) {
+            return None;
+        }
+        let known = self.const_of(&value);
+        if known.is_none() {
+            self.report(Problem::NotStatic {
+                span: e.span,
+                what: "a constant",
+            });
+        }
+        known
+    }
+
+    pub fn static_flag(&mut self, e: &'a ast::Expr) -> Option<bool> {
+        match self.static_value(e)? {
+            Const::Bool(b) => Some(b),
+            _ => {
+                self.report(Problem::NotStatic {
+                    span: e.span,
+                    what: "`true` or `false`",
+                });
+                None
+            }
+        }
+    }
+
+    pub fn static_float(&mut self, e: &'a ast::Expr) -> Option<f64> {
+        match self.static_value(e)? {
+            Const::Float(x) => Some(x),
+            Const::Int(n) => Some(n as f64),
+            _ => {
+                self.report(Problem::NotStatic {
+                    span: e.span,
+                    what: "a number",
+                });
+                None
+            }
+        }
+    }
+
+    /// A string constant, its `{…}` parts constants; `None` without a report if it is not a string at all.
+    pub fn static_text(&mut self, e: &'a ast::Expr) -> Option<Rc<str>> {
+        match &e.kind {
+            A::Str(parts) => {
+                let mut out = String::new();
+                for part in parts {
+                    match part {
+                        StrPart::Text(t) => out.push_str(t),
+                        StrPart::Expr(inner, _) => match self.static_value(inner)? {
+                            Const::Int(n) => out.push_str(&n.to_string()),
+                            Const::Float(x) => out.push_str(&format!("{x:?}")),
+                            Const::Bool(b) => out.push_str(&b.to_string()),
+                            Const::Str(s) => out.push_str(&s),
+                            Const::Dim(_) => {
+                                self.report(Problem::NotStatic {
+                                    span: inner.span,
+                                    what: "a constant",
+                                });
+                                return None;
+                            }
+                        },
+                    }
+                }
+                Some(out.into())
+            }
+            A::Name(name) => {
+                if let Some(binding) = self.scope.get(name) {
+                    return match &binding.bound {
+                        Bound::Const(Const::Str(s)) => Some(s.clone()),
+                        _ => None,
+                    };
+                }
+                match self.w.lookup(self.module, name) {
+                    Some(Item::Const(id)) => match self.const_item(id, e.span) {
+                        ConstValue::Scalar(Const::Str(s), _) => Some(s),
+                        _ => None,
+                    },
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// A string constant; reports anything else.
+    pub fn text_arg(&mut self, e: &'a ast::Expr) -> Option<Rc<str>> {
+        let text = self.static_text(e);
+        if text.is_none() && !matches!(e.kind, A::Error) {
+            self.report(Problem::NotStatic {
+                span: e.span,
+                what: "a string",
+            });
+        }
+        text
+    }
+
+    /// Sizes: `[B, 784]`, `(3, 4)`, `5`, or `shape(x)`.
+    pub fn static_shape(&mut self, e: &'a ast::Expr) -> Option<Shape> {
+        match &e.kind {
+            A::List(items) | A::Tuple(items) => {
+                let sizes: Vec<Option<Dim>> = items.iter().map(|i| self.size(i)).collect();
+                sizes.into_iter().map(|d| d.map(ShapeItem::Dim)).collect()
+            }
+            A::Call {
+                callee,
+                args,
+                named,
+            } if named.is_empty() && args.len() == 1 && is_name(callee, "shape") => {
+                let x = self.expr(&args[0], None);
+                match self.infer.ty(&x.ty) {
+                    Ty::Tensor(_, shape) => Some(shape),
+                    Ty::Error => None,
+                    ty => {
+                        self.report(Problem::NotATensor {
+                            span: x.span,
+                            what: "`shape`".into(),
+                            ty,
+                        });
+                        None
+                    }
+                }
+            }
+            A::Name(_) | A::Field(..) if self.inline_list(e).is_some() => {
+                let (module, value) = self.inline_list(e)?;
+                self.in_module(module, |cx| cx.static_shape(value))
+            }
+            _ => self.size(e).map(|d| vec![ShapeItem::Dim(d)]),
+        }
+    }
+
+    /// The list or tuple that a constant's name stands for.
+    pub fn inline_list(
+        &mut self,
+        e: &'a ast::Expr,
+    ) -> Option<(super::load::ModuleId, &'a ast::Expr)> {
+        let A::Name(name) = &e.kind else {
+            return None;
+        };
+        if self.scope.get(name).is_some() {
+            return None;
+        }
+        match self.w.lookup(self.module, name) {
+            Some(Item::Const(id)) => {
+                let item = &self.w.consts[id.0];
+                let is_list = matches!(item.def.value.kind, A::List(_) | A::Tuple(_));
+                (is_list && item.set.is_none()).then_some((item.module, &item.def.value))
+            }
+            _ => None,
+        }
+    }
+
+    /// Integers in a list or tuple, or one alone: axes, positions, repeats.
+    pub fn static_ints(&mut self, e: &'a ast::Expr) -> Option<Vec<Dim>> {
+        match &e.kind {
+            A::List(items) | A::Tuple(items) => {
+                let all: Vec<Option<Dim>> = items.iter().map(|i| self.static_dim(i)).collect();
+                all.into_iter().collect()
+            }
+            _ => self.static_dim(e).map(|d| vec![d]),
+        }
+    }
+
+    /// An element type as an argument: `bf16`, or a parameter `D: float`.
+    pub fn static_elem(&mut self, e: &'a ast::Expr) -> Option<ElemTy> {
+        match self.type_of_expr(e)? {
+            Ty::Tensor(elem, shape) if shape.is_empty() => Some(elem),
+            Ty::Error => None,
+            _ => {
+                self.report(Problem::NotStatic {
+                    span: e.span,
+                    what: "an element type",
+                });
+                None
+            }
+        }
+    }
+
+    // Constants of modules.
+
+    /// The value of a constant, evaluated on first use.
+    pub fn const_item(&mut self, id: ConstId, span: Span) -> ConstValue {
+        let item = &mut self.w.consts[id.0];
+        match &item.value {
+            State::Done(value) => return value.clone(),
+            State::Busy => {
+                let problem = Problem::ConstCycle {
+                    span,
+                    name: item.def.name.node.clone(),
+                    definition: item.def.name.span,
+                };
+                self.report(problem);
+                return ConstValue::Bad;
+            }
+            State::Open => item.value = State::Busy,
+        }
+        let (def, module, set) = (item.def, item.module, item.set.clone());
+        let mut cx = Cx::new(&mut *self.w, module, Place::Pure, Rc::default());
+        let value = cx.evaluate(def, set);
+        self.w.consts[id.0].value = State::Done(value.clone());
+        value
+    }
+
+    fn evaluate(&mut self, def: &'a ast::ConstDef, set: Option<Const>) -> ConstValue {
+        if let Some(text) = self.static_text(&def.value) {
+            return ConstValue::Scalar(set.unwrap_or(Const::Str(text)), None);
+        }
+        let value = self.const_expr(def);
+        let ty = match &value.ty {
+            Ty::Error => return ConstValue::Bad,
+            ty => self.infer.ty(ty),
+        };
+        let elem = match ty {
+            Ty::Tensor(ElemTy::Known(e), shape) if shape.is_empty() && e != Elem::Bool => Some(e),
+            _ => None,
+        };
+        match self.const_of(&value) {
+            Some(known) => ConstValue::Scalar(set.unwrap_or(known), elem),
+            None => ConstValue::Inline,
+        }
+    }
+
+    /// The defining expression of a constant, of the type it states.
+    pub fn const_expr(&mut self, def: &'a ast::ConstDef) -> crate::typed::Expr {
+        match &def.ty {
+            Some(t) => {
+                let want = self.resolve_type(t);
+                let name = def.name.node.clone();
+                self.check(&def.value, &want, Context::Const { name, ty: t.span })
+            }
+            None => self.expr(&def.value, None),
+        }
+    }
+
+    /// `const N = …;` in a block: a compile-time value, or an error.
+    pub fn local_const(&mut self, def: &'a ast::ConstDef) {
+        let bound = match self.local_const_value(def) {
+            Some(value) => Bound::Const(value),
+            None => Bound::Bad,
+        };
+        let Ident { node, span } = &def.name;
+        self.scope.bind(node.clone(), *span, bound);
+    }
+
+    fn local_const_value(&mut self, def: &'a ast::ConstDef) -> Option<Const> {
+        if let Some(text) = self.static_text(&def.value) {
+            return Some(Const::Str(text));
+        }
+        let value = self.const_expr(def);
+        if super::cx::is_bad(&value) {
+            return None;
+        }
+        if let Some(known) = self.const_of(&value) {
+            return Some(known);
+        }
+        // A quotient of parameters is a constant too, where it is exact.
+        match &def.value.kind {
+            A::Binary(..) if value.ty == Ty::scalar(Elem::I32) || self.is_int(&value.ty) => {
+                let dim = self.static_dim(&def.value)?;
+                self.need_whole(&dim, def.value.span);
+                Some(Const::of_dim(dim))
+            }
+            _ => {
+                self.report(Problem::NotStatic {
+                    span: def.value.span,
+                    what: "a constant",
+                });
+                None
+            }
+        }
+    }
+
+    fn is_int(&self, ty: &Ty) -> bool {
+        match ty {
+            Ty::Tensor(elem, shape) => {
+                shape.is_empty()
+                    && (self.infer.is(elem, super::infer::Class::Int)
+                        || self.infer.literal_class(elem) == Some(super::infer::Class::Num))
+            }
+            _ => false,
+        }
+    }
+}
+
+pub fn is_name(e: &ast::Expr, name: &str) -> bool {
+    matches!(&e.kind, A::Name(n) if **n == *name)
+}
+
+/// A constant's value keeps the constant's name; a parameter's name is already there.
+fn named(dim: Dim, name: &str) -> Dim {
+    match dim.as_int() {
+        Some(_) => dim.named(name),
+        None => dim,
+    }
+}
+
+/// Whether the expression says more than its value: it names something.
+fn mentions_name(e: &ast::Expr) -> bool {
+    match &e.kind {
+        A::Name(_) | A::Field(..) => true,
+        A::Binary(_, a, b) => mentions_name(a) || mentions_name(b),
+        A::Unary(_, a) => mentions_name(a),
+        _ => false,
+    }
+}

@@ -1,0 +1,430 @@
+//! Written types → types: names resolved, aliases opened, dimensions in their normal form.
+
+use super::cx::{Cx, Place, generics_of};
+use super::load::ModuleId;
+use super::near::near;
+use super::problem::Problem;
+use super::show::Alias;
+use super::subst::Subst;
+use super::world::{Item, State, TypeId};
+use crate::ast::{self, Expr, ExprKind, GenericKind, Ident, TypeArg, TypeExpr, TypeExprKind};
+use crate::span::Span;
+use crate::typed::{Elem, ElemTy, GenericArg, GenericId, Shape, ShapeItem, Ty};
+use std::rc::Rc;
+
+impl<'a> Cx<'a, '_> {
+    pub fn resolve_type(&mut self, t: &'a TypeExpr) -> Ty {
+        match &t.kind {
+            TypeExprKind::Path { module, name, args } => {
+                self.path_type(module.as_ref(), name, args, t.span)
+            }
+            TypeExprKind::Tuple(fields) => {
+                Ty::Tuple(fields.iter().map(|f| self.resolve_type(f)).collect())
+            }
+            TypeExprKind::Record(fields) => {
+                for (i, (name, _)) in fields.iter().enumerate() {
+                    if let Some((before, _)) = fields[..i].iter().find(|(n, _)| n.node == name.node)
+                    {
+                        self.report(Problem::Duplicate {
+                            what: "field",
+                            name: name.node.clone(),
+                            span: name.span,
+                            before: before.span,
+                        });
+                    }
+                }
+                Ty::Record(
+                    fields
+                        .iter()
+                        .map(|(n, f)| (n.node.clone(), self.resolve_type(f)))
+                        .collect(),
+                )
+            }
+            TypeExprKind::Fn(params, ret) => Ty::Fn(
+                params.iter().map(|p| self.resolve_type(p)).collect(),
+                Box::new(self.resolve_type(ret)),
+            ),
+            TypeExprKind::Error => Ty::Error,
+        }
+    }
+
+    fn path_type(
+        &mut self,
+        module: Option<&Ident>,
+        name: &Ident,
+        args: &'a [TypeArg],
+        span: Span,
+    ) -> Ty {
+        if module.is_none() {
+            if let Some(elem) = Elem::from_name(&name.node) {
+                return self.tensor_type(ElemTy::Known(elem), args);
+            }
+            if let Some((id, kind)) = self.generic(&name.node) {
+                return self.generic_type(id, kind, name, args, span);
+            }
+        }
+        match self.type_item(module, name) {
+            Some(id) => self.alias_type(id, args, span),
+            None => Ty::Error,
+        }
+    }
+
+    fn generic_type(
+        &mut self,
+        id: GenericId,
+        kind: GenericKind,
+        name: &Ident,
+        args: &'a [TypeArg],
+        span: Span,
+    ) -> Ty {
+        match kind {
+            GenericKind::Float | GenericKind::Int | GenericKind::Num => {
+                self.tensor_type(ElemTy::Param(id), args)
+            }
+            GenericKind::Tree => {
+                if !args.is_empty() {
+                    self.report(Problem::GenericArgCount {
+                        span,
+                        name: name.node.clone(),
+                        expected: 0,
+                        found: args.len(),
+                    });
+                }
+                Ty::Tree {
+                    param: id,
+                    leaf: None,
+                }
+            }
+            GenericKind::Dim | GenericKind::Spread => {
+                self.report(Problem::NotAType {
+                    span: name.span,
+                    name: name.node.clone(),
+                    what: "a dimension",
+                });
+                Ty::Error
+            }
+        }
+    }
+
+    /// The alias that a name means; reports when there is none.
+    pub fn type_item(&mut self, module: Option<&Ident>, name: &Ident) -> Option<TypeId> {
+        let home = match module {
+            Some(m) => self.module_named(m)?,
+            None => self.module,
+        };
+        match self.w.lookup(home, &name.node) {
+            Some(Item::Type(id)) => return Some(id),
+            Some(Item::Const(_)) => self.not_a_type(name, "a constant"),
+            Some(Item::Fn(_)) => self.not_a_type(name, "a function"),
+            Some(Item::Module(_)) => self.not_a_type(name, "a module"),
+            None => {
+                let mut known: Vec<String> = self
+                    .w
+                    .module(home)
+                    .items
+                    .iter()
+                    .filter(|(_, item)| matches!(item, Item::Type(_)))
+                    .map(|(n, _)| n.to_string())
+                    .collect();
+                if module.is_none() {
+                    known.extend(Elem::ALL.iter().map(|e| e.name().to_string()));
+                    known.extend(self.generic_names().map(|n| n.to_string()));
+                }
+                let near = near(&name.node, known.iter().map(String::as_str));
+                self.report(Problem::UnknownName {
+                    what: "type",
+                    name: name.node.clone(),
+                    module: module.map(|m| m.node.clone()),
+                    span: name.span,
+                    near,
+                });
+            }
+        }
+        None
+    }
+
+    fn not_a_type(&mut self, name: &Ident, what: &'static str) {
+        self.report(Problem::NotAType {
+            span: name.span,
+            name: name.node.clone(),
+            what,
+        });
+    }
+
+    /// The module that a name before a dot means; reports when there is none.
+    pub fn module_named(&mut self, name: &Ident) -> Option<ModuleId> {
+        match self.w.lookup(self.module, &name.node) {
+            Some(Item::Module(m)) => Some(m),
+            _ => {
+                let std = crate::std::names();
+                let near = near(&name.node, std.iter().copied());
+                self.report(Problem::UnknownModule {
+                    span: name.span,
+                    name: name.node.clone(),
+                    near,
+                });
+                None
+            }
+        }
+    }
+
+    fn tensor_type(&mut self, elem: ElemTy, args: &'a [TypeArg]) -> Ty {
+        let mut shape = Shape::new();
+        for arg in args {
+            match arg {
+                TypeArg::Dim { size, axis } => {
+                    if let Some(axis) = axis {
+                        self.check_axis(axis);
+                    }
+                    match self.size(size) {
+                        Some(dim) => shape.push(ShapeItem::Dim(dim)),
+                        None => return Ty::Error,
+                    }
+                }
+                TypeArg::Spread(name) => match self.spread(name) {
+                    Some(item) => shape.push(item),
+                    None => return Ty::Error,
+                },
+                TypeArg::Type(t) => {
+                    self.report(Problem::TypeForDimension { span: t.span });
+                    return Ty::Error;
+                }
+            }
+        }
+        Ty::Tensor(elem, shape)
+    }
+
+    /// A `..S` parameter in a shape.
+    pub fn spread(&mut self, name: &Ident) -> Option<ShapeItem> {
+        match self.generic(&name.node) {
+            Some((id, GenericKind::Spread)) => Some(ShapeItem::Spread(id)),
+            _ => {
+                self.report(Problem::UnknownName {
+                    what: "`..` parameter",
+                    name: name.node.clone(),
+                    module: None,
+                    span: name.span,
+                    near: None,
+                });
+                None
+            }
+        }
+    }
+
+    fn check_axis(&mut self, axis: &Ident) {
+        let known: Vec<String> = self.mesh_axes();
+        if !known.is_empty() && !known.iter().any(|a| **a == *axis.node) {
+            let near = near(&axis.node, known.iter().map(String::as_str));
+            self.report(Problem::UnknownName {
+                what: "mesh axis",
+                name: axis.node.clone(),
+                module: None,
+                span: axis.span,
+                near,
+            });
+        }
+    }
+
+    pub fn mesh_axes(&self) -> Vec<String> {
+        let meshes = self.w.meshes.first();
+        meshes
+            .map(|(axes, _)| axes.iter().map(|(n, _)| n.node.to_string()).collect())
+            .unwrap_or_default()
+    }
+
+    fn alias_type(&mut self, id: TypeId, args: &'a [TypeArg], span: Span) -> Ty {
+        let Some(alias) = self.alias(id, span) else {
+            return Ty::Error;
+        };
+        let Some(args) = self.generic_args(&alias.shown, &alias.generics, args, span) else {
+            return Ty::Error;
+        };
+        if args.is_empty() {
+            return alias.ty.clone();
+        }
+        match Subst::new(&args).ty(&alias.ty) {
+            Some(ty) => ty,
+            None => {
+                self.report(Problem::Inexact {
+                    span,
+                    callee: None,
+                    text: None,
+                });
+                Ty::Error
+            }
+        }
+    }
+
+    /// What an alias stands for, resolving it on first use.
+    pub fn alias(&mut self, id: TypeId, span: Span) -> Option<Rc<Alias>> {
+        let item = &mut self.w.types[id.0];
+        match &item.resolved {
+            State::Done(alias) => return Some(alias.clone()),
+            State::Busy => {
+                let problem = Problem::TypeCycle {
+                    span,
+                    name: item.def.name.node.clone(),
+                    definition: item.def.name.span,
+                };
+                self.report(problem);
+                return None;
+            }
+            State::Open => item.resolved = State::Busy,
+        }
+        let (def, module) = (item.def, item.module);
+        let generics = generics_of(&def.generics);
+        let mut cx = Cx::new(&mut *self.w, module, Place::Pure, generics.clone());
+        cx.check_generics(&def.generics);
+        let ty = cx.resolve_type(&def.ty);
+        let shown = def.name.node.to_string();
+        let alias = Rc::new(Alias {
+            shown,
+            generics: generics.to_vec(),
+            ty,
+        });
+        self.w.types[id.0].resolved = State::Done(alias.clone());
+        Some(alias)
+    }
+
+    /// Reports generic parameters of one name.
+    pub fn check_generics(&mut self, generics: &[ast::GenericParam]) {
+        for (i, g) in generics.iter().enumerate() {
+            if let Some(before) = generics[..i].iter().find(|h| h.name.node == g.name.node) {
+                self.report(Problem::Duplicate {
+                    what: "parameter",
+                    name: g.name.node.clone(),
+                    span: g.name.span,
+                    before: before.name.span,
+                });
+            }
+        }
+    }
+
+    /// Arguments in brackets for generic parameters: `optim.Adam[Params]`, `Pair[3, f32]`.
+    fn generic_args(
+        &mut self,
+        name: &str,
+        generics: &[crate::typed::Generic],
+        args: &'a [TypeArg],
+        span: Span,
+    ) -> Option<Vec<GenericArg>> {
+        let spreads = generics
+            .iter()
+            .filter(|g| g.kind == GenericKind::Spread)
+            .count();
+        let fixed = generics.len() - spreads;
+        if args.len() < fixed || (spreads == 0 && args.len() > fixed) || spreads > 1 {
+            self.report(Problem::GenericArgCount {
+                span,
+                name: name.into(),
+                expected: fixed,
+                found: args.len(),
+            });
+            return None;
+        }
+        let mut rest = args;
+        let mut out = Vec::new();
+        for (i, g) in generics.iter().enumerate() {
+            let after = generics.len() - i - 1;
+            if g.kind == GenericKind::Spread {
+                let (mine, others) = rest.split_at(rest.len() - after);
+                let ty = self.tensor_type(ElemTy::Known(Elem::F32), mine);
+                let Ty::Tensor(_, shape) = ty else {
+                    return None;
+                };
+                out.push(GenericArg::Spread(shape));
+                rest = others;
+            } else {
+                let (first, others) = rest.split_first()?;
+                out.push(self.generic_arg(g.kind, first, span)?);
+                rest = others;
+            }
+        }
+        Some(out)
+    }
+
+    fn generic_arg(
+        &mut self,
+        kind: GenericKind,
+        arg: &'a TypeArg,
+        span: Span,
+    ) -> Option<GenericArg> {
+        match (kind, arg) {
+            (GenericKind::Dim, TypeArg::Dim { size, .. }) => self.size(size).map(GenericArg::Dim),
+            (GenericKind::Dim | GenericKind::Spread, _) => {
+                self.report(Problem::TypeForDimension { span });
+                None
+            }
+            (GenericKind::Tree, TypeArg::Type(t)) => {
+                good(self.resolve_type(t)).map(GenericArg::Tree)
+            }
+            (GenericKind::Tree, TypeArg::Dim { size, .. }) => {
+                good(self.type_of_expr(size)?).map(GenericArg::Tree)
+            }
+            (GenericKind::Float | GenericKind::Int | GenericKind::Num, arg) => {
+                let ty = match arg {
+                    TypeArg::Type(t) => self.resolve_type(t),
+                    TypeArg::Dim { size, .. } => self.type_of_expr(size)?,
+                    TypeArg::Spread(_) => Ty::Error,
+                };
+                self.elem_arg(kind, ty, span)
+            }
+            (GenericKind::Tree, TypeArg::Spread(name)) => {
+                self.report(Problem::TypeForDimension { span: name.span });
+                None
+            }
+        }
+    }
+
+    /// An element type given for `D: float` and the like.
+    pub fn elem_arg(&mut self, kind: GenericKind, ty: Ty, span: Span) -> Option<GenericArg> {
+        match ty {
+            Ty::Tensor(elem, shape)
+                if shape.is_empty() && self.infer.is(&elem, super::infer::Class::of(kind)) =>
+            {
+                Some(GenericArg::Elem(elem))
+            }
+            Ty::Error => None,
+            other => {
+                self.report(Problem::ElemArg {
+                    span,
+                    kind,
+                    found: other,
+                });
+                None
+            }
+        }
+    }
+
+    /// A type that the grammar has read as an expression: `Params`, `f32`, `optim.Schedule`.
+    pub fn type_of_expr(&mut self, e: &'a Expr) -> Option<Ty> {
+        match &e.kind {
+            ExprKind::Name(name) => {
+                let ident = Ident::new(name.clone(), e.span);
+                Some(self.path_type(None, &ident, &[], e.span))
+            }
+            ExprKind::Field(module, name) => match &module.kind {
+                ExprKind::Name(m) => {
+                    let module = Ident::new(m.clone(), module.span);
+                    Some(self.path_type(Some(&module), name, &[], e.span))
+                }
+                _ => None,
+            },
+            _ => {
+                self.report(Problem::DimensionForType { span: e.span });
+                None
+            }
+        }
+    }
+
+    /// A dimension in a type or a shape: exact, and not negative.
+    pub fn size(&mut self, e: &'a Expr) -> Option<crate::typed::Dim> {
+        let dim = self.static_dim(e)?;
+        self.need_size(&dim, e.span);
+        Some(dim)
+    }
+}
+
+fn good(ty: Ty) -> Option<Ty> {
+    (!matches!(ty, Ty::Error)).then_some(ty)
+}
