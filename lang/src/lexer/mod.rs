@@ -54,6 +54,8 @@ struct Lexer<'a> {
 struct Interpolation {
     /// The opening quote of the string it belongs to.
     quote: usize,
+    /// Its `{`.
+    open: usize,
     /// The brackets open in its expression.
     brackets: Vec<Code>,
 }
@@ -88,6 +90,9 @@ impl Lexer<'_> {
                 return self.number(kind, start, end);
             }
             Code::Quote => {
+                if !self.frames.is_empty() && !self.rest_of_line(end).contains('"') {
+                    return self.unclosed_interpolation(start, end);
+                }
                 self.push(Tok::StrOpen, start, end);
                 return self.string(start);
             }
@@ -195,9 +200,7 @@ impl Lexer<'_> {
     }
 
     fn slash_comment(&mut self, start: usize) {
-        let end = self.text[start..]
-            .find('\n')
-            .map_or(self.text.len(), |n| start + n);
+        let end = start + self.rest_of_line(start).len();
         self.foreign(Foreign::SlashComment, start, start + 2, Tok::Slash);
         self.pos = end;
     }
@@ -292,15 +295,32 @@ impl Lexer<'_> {
 
     /// `:.4f}` of an interpolation: everything up to the brace is the spec.
     fn format_spec(&mut self, start: usize) {
-        let rest = &self.text[start..];
-        let len = rest.find(['}', '"', '\n']).unwrap_or(rest.len());
+        let rest = self.rest_of_line(start);
+        let len = rest.find(['}', '"']).unwrap_or(rest.len());
         self.push(Tok::InterpSpec(rest[..len].to_string()), start, start + len);
-        self.pos = start + len;
-        if rest[len..].starts_with('}') {
-            self.resume_string(start + len, start + len + 1);
-        } else {
-            self.close_strings(start + len);
+        let end = start + len;
+        self.pos = end;
+        match self.text.as_bytes().get(end) {
+            Some(b'}') => self.resume_string(end, end + 1),
+            Some(b'"') => self.unclosed_interpolation(end, end + 1),
+            _ => self.close_strings(end),
         }
+    }
+
+    /// The end of a string where its interpolation should have been closed first.
+    fn unclosed_interpolation(&mut self, start: usize, end: usize) {
+        if let Some(frame) = self.frames.pop() {
+            let open = self.span(frame.open, frame.open + 1);
+            self.out.errors.push(SyntaxError::LoneBrace { at: open });
+            self.push(Tok::InterpClose, start, start);
+            self.push(Tok::StrClose, start, end);
+            self.pos = end;
+        }
+    }
+
+    fn rest_of_line(&self, start: usize) -> &str {
+        let rest = &self.text[start..];
+        &rest[..rest.find('\n').unwrap_or(rest.len())]
     }
 
     /// The `}` that ends an interpolation, and the text after it.
@@ -338,7 +358,11 @@ impl Lexer<'_> {
                     self.push(Tok::InterpOpen, start, end);
                     self.pos = end;
                     let brackets = Vec::new();
-                    self.frames.push(Interpolation { quote, brackets });
+                    self.frames.push(Interpolation {
+                        quote,
+                        open: start,
+                        brackets,
+                    });
                     return;
                 }
                 Ok(InString::Quote) => {
@@ -366,10 +390,11 @@ impl Lexer<'_> {
 
     /// A string that the line ends in. The brackets and the semicolon at its end were most likely meant as code:
     /// taking them as such keeps one forgotten quote from unbalancing the rest of the file.
-    fn unclosed(&mut self, quote: usize, begin: usize, end: usize, value: String) {
+    fn unclosed(&mut self, quote: usize, begin: usize, end: usize, mut value: String) {
         let text = &self.text[begin..end];
         let code = |c: char| c.is_whitespace() || ")];,}".contains(c);
         let end = if self.frames.is_empty() {
+            value.truncate(value.trim_end_matches(code).len());
             begin + text.trim_end_matches(code).len()
         } else {
             end

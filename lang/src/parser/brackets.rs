@@ -34,6 +34,7 @@ pub fn balance(file: FileId, text: &str, tokens: &[Token]) -> Balanced {
         suspect: None,
         line: 0,
         indent: 0,
+        at_end: false,
         out: Balanced {
             tokens: Vec::with_capacity(tokens.len()),
             errors: Vec::new(),
@@ -43,7 +44,8 @@ pub fn balance(file: FileId, text: &str, tokens: &[Token]) -> Balanced {
     while i < tokens.len() {
         i = b.token(i);
     }
-    b.close_down_to(1, text.len() as u32);
+    b.at_end = true;
+    b.close_down_to(1, text.trim_end().len() as u32);
     b.out
 }
 
@@ -66,6 +68,8 @@ struct Level {
     names: Names,
     /// Whether it is part of a pattern.
     pattern: bool,
+    /// Whether a string in it was never closed, so that its own end may have been taken for text.
+    swallowed: bool,
 }
 
 impl Level {
@@ -77,6 +81,7 @@ impl Level {
             indent,
             names: Names::Not,
             pattern: false,
+            swallowed: false,
         }
     }
 
@@ -107,6 +112,7 @@ struct Balancer<'a> {
     /// Of the current token: its line, counted over lines that have any, and that line's indentation.
     line: u32,
     indent: u32,
+    at_end: bool,
     out: Balanced,
 }
 
@@ -126,6 +132,9 @@ impl Balancer<'_> {
             self.close_parens(self.before(i));
         }
         self.track_names(&token.tok);
+        if token.tok == Tok::StrClose && token.start == token.end {
+            self.levels.iter_mut().for_each(|l| l.swallowed = true);
+        }
         match token.tok {
             Tok::LParen => self.open(i, Kind::Paren),
             Tok::LBracket => self.open(i, Kind::Bracket),
@@ -275,8 +284,16 @@ impl Balancer<'_> {
             _ => kind == Kind::Interpolation,
         };
         let Some(at) = self.partner(matches) else {
-            let at = self.span(token.start, token.end);
-            self.out.errors.push(SyntaxError::Unopened { at });
+            if !self.ends_unclosed_string(i) {
+                self.out.errors.push(SyntaxError::Unopened {
+                    at: self.span(token.start, token.end),
+                    bracket: match token.tok {
+                        Tok::RParen => ")",
+                        Tok::RBracket => "]",
+                        _ => "}",
+                    },
+                });
+            }
             return;
         };
         self.close_down_to(at + 1, self.before(i));
@@ -294,6 +311,18 @@ impl Balancer<'_> {
             Kind::Block => Balance::Close(token.end),
             _ => Balance::Token(token.clone()),
         });
+    }
+
+    /// Whether the closing bracket at `i` follows a string that was not closed: it is taken for code there only in case
+    /// it is needed.
+    fn ends_unclosed_string(&self, i: usize) -> bool {
+        let before = self.tokens[..i].iter().rev().take(8).find(|t| {
+            !matches!(
+                t.tok,
+                Tok::RParen | Tok::RBracket | Tok::RBrace | Tok::Comma | Tok::Semi
+            )
+        });
+        before.is_some_and(|t| t.tok == Tok::StrClose && t.start == t.end)
     }
 
     /// The level that a closing bracket ends: the innermost of its kind in the same interpolation, unless
@@ -326,15 +355,23 @@ impl Balancer<'_> {
         if self.levels.len() <= keep {
             return;
         }
-        let open = self.levels[self.levels.len() - 1].open;
+        let innermost = &self.levels[self.levels.len() - 1];
         let braces = self.levels[keep..]
             .iter()
             .any(|l| matches!(l.kind, Kind::Block | Kind::Record));
-        self.out.errors.push(SyntaxError::Unclosed {
-            open: self.span(open, open + 1),
-            before: self.span(at, at),
-            suspect: self.suspect.take().filter(|_| braces),
-        });
+        if braces || !innermost.swallowed {
+            self.out.errors.push(SyntaxError::Unclosed {
+                open: self.span(innermost.open, innermost.open + 1),
+                bracket: match innermost.kind {
+                    Kind::Paren => "(",
+                    Kind::Bracket => "[",
+                    _ => "{",
+                },
+                before: self.span(at, at),
+                at_end: self.at_end,
+                suspect: self.suspect.take().filter(|_| braces),
+            });
+        }
         for level in self.levels.drain(keep..).rev() {
             let tok = match level.kind {
                 Kind::Paren => Tok::RParen,

@@ -105,6 +105,8 @@ pub struct Builder<'s> {
     pub statements: Vec<u32>,
     /// Only asks whether the tokens fit the grammar: blocks stay where they are.
     pub trial: bool,
+    /// Whether the run in progress already cut off something too deep.
+    pub cut: bool,
 }
 
 impl Builder<'_> {
@@ -361,7 +363,11 @@ impl Builder<'_> {
         }
     }
 
+    /// One message for each run: what is cut off inside may make what is around it too deep again.
     fn too_deep(&mut self, l: u32) {
+        if std::mem::replace(&mut self.cut, true) {
+            return;
+        }
         let at = self.span(l, l + 1);
         self.errors.push(SyntaxError::TooDeep { at });
     }

@@ -22,12 +22,16 @@ pub enum SyntaxError {
     /// A bracket that nothing closes; `before` is where it must have been closed at the latest.
     Unclosed {
         open: Span,
+        bracket: &'static str,
         before: Span,
+        /// Whether `before` is the end of the file.
+        at_end: bool,
         /// A pair of braces further in whose indentation differs: the likelier culprit.
         suspect: Option<(Span, Span)>,
     },
     Unopened {
         at: Span,
+        bracket: &'static str,
     },
     MissingSemicolon {
         /// The last token of the statement.
@@ -47,6 +51,7 @@ pub enum SyntaxError {
     BadEscape {
         at: Span,
     },
+    /// A brace in a string without its partner.
     LoneBrace {
         at: Span,
     },
@@ -155,7 +160,7 @@ impl SyntaxError {
             SyntaxError::Unexpected { at, .. }
             | SyntaxError::StrayCharacter { at }
             | SyntaxError::MalformedNumber { at, .. }
-            | SyntaxError::Unopened { at }
+            | SyntaxError::Unopened { at, .. }
             | SyntaxError::Reserved { at, .. }
             | SyntaxError::TooDeep { at }
             | SyntaxError::BadEscape { at }

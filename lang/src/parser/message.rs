@@ -51,10 +51,21 @@ impl SyntaxError {
             .help("names consist of ASCII letters, digits and `_`; text goes in `\"…\"`"),
             SyntaxError::MalformedNumber { fault, .. } => malformed_number(self, *fault),
             SyntaxError::Unclosed {
-                before, suspect, ..
+                bracket,
+                before,
+                at_end,
+                suspect,
+                ..
             } => {
-                let d = error("this bracket is not closed", "nothing closes it")
-                    .label(*before, "it should be closed before this");
+                let place = match at_end {
+                    true => "the file ends here",
+                    false => "it should be closed before this",
+                };
+                let d = error(
+                    &format!("this `{bracket}` is not closed"),
+                    "nothing closes it",
+                )
+                .label(*before, place);
                 match suspect {
                     Some((open, close)) => d
                         .label(*open, "this brace …")
@@ -62,9 +73,10 @@ impl SyntaxError {
                     None => d,
                 }
             }
-            SyntaxError::Unopened { .. } => {
-                error("this bracket closes nothing", "no open bracket matches it")
-            }
+            SyntaxError::Unopened { bracket, .. } => error(
+                &format!("this `{bracket}` closes nothing"),
+                "no open bracket matches it",
+            ),
             SyntaxError::MissingSemicolon { .. } => {
                 error("a `;` is missing", "the statement ends here").help("add `;`")
             }
@@ -90,10 +102,10 @@ impl SyntaxError {
                      a backslash is `\\\\`",
                 ),
             SyntaxError::LoneBrace { .. } => error(
-                "a `}` in a string that closes no `{`",
-                "no `{` of this string is open",
+                "a brace in a string without its partner",
+                "`{` and `}` enclose an expression in a string",
             )
-            .help("a brace that is meant as text is written twice: `}}`"),
+            .help("a brace that is meant as text is written twice: `{{` or `}}`"),
             SyntaxError::BadFormatSpec { .. } => error(
                 "this is no format spec",
                 "expected one like `:.4f`, `:8d` or `:>10,`",
@@ -196,29 +208,58 @@ fn one_of(tokens: &[String]) -> String {
 fn hint(found: &str, expected: &Expected) -> Option<&'static str> {
     let among =
         |token: &str| matches!(expected, Expected::Tokens(t) if t.iter().any(|t| t == token));
+    if let Some((_, help)) = FOREIGN_WORDS.iter().find(|(word, _)| *word == found) {
+        return Some(help);
+    }
     Some(match found {
-        "and" => "write `&&`",
-        "or" => "write `||`",
-        "not" => "write `!`",
-        "elif" => "write `else if`",
-        "def" | "func" | "function" if matches!(expected, Expected::Item | Expected::NextItem) => {
-            "a function starts with `fn`"
-        }
-        "var" if matches!(expected, Expected::Item | Expected::NextItem) => {
-            "write `const` or `let mut`"
-        }
-        "struct" if matches!(expected, Expected::Item | Expected::NextItem) => {
-            "write `type Name = { … }`"
-        }
         "," if among("in") => "several names need parentheses: `for (a, b) in …`",
         "," if among("=") => "several names need parentheses: `let (a, b) = …;`",
         ")" | "," | "=" if among(":") => "a parameter needs a type, as in `x: f32[N]`",
         ":" if among(";") => {
             "a slice stands in brackets: `x[a:b]`; a record's names have no quotes: `{ w: 1 }`"
         }
-        "=>" => "write `->`",
         _ => return None,
     })
+}
+
+const FOREIGN_WORDS: [(&str, &str); 14] = [
+    ("and", "write `&&`"),
+    ("or", "write `||`"),
+    ("not", "write `!`"),
+    ("elif", "write `else if`"),
+    (
+        "def",
+        "a function is written `fn name(x: f32[N]) -> f32 { … }`",
+    ),
+    (
+        "func",
+        "a function is written `fn name(x: f32[N]) -> f32 { … }`",
+    ),
+    (
+        "function",
+        "a function is written `fn name(x: f32[N]) -> f32 { … }`",
+    ),
+    ("lambda", "a lambda is written `|x| x + 1`"),
+    ("var", "a variable is written `let mut x = …;`"),
+    ("val", "a variable is written `let x = …;`"),
+    (
+        "struct",
+        "a record type is written `type Name = { w: f32[N] }`",
+    ),
+    (
+        "class",
+        "a record type is written `type Name = { w: f32[N] }`",
+    ),
+    ("from", "a module is imported whole: `import optim`"),
+    (
+        "then",
+        "the branches of an `if` are blocks: `if c { a } else { b }`",
+    ),
+];
+
+/// Whether it is a keyword elsewhere that people write by habit.
+pub fn is_foreign_word(word: &str) -> bool {
+    FOREIGN_WORDS.iter().any(|(w, _)| *w == word)
 }
 
 fn malformed_number(e: &SyntaxError, fault: NumberFault) -> Diagnostic {

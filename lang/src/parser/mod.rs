@@ -62,6 +62,7 @@ pub fn parse(file: FileId, text: &str) -> Parsed {
             blocks: Vec::new(),
             statements: Vec::new(),
             trial: false,
+            cut: false,
         },
     };
     let top = parser.blocks(balanced.tokens);
@@ -218,6 +219,7 @@ impl Parser<'_> {
             &mut dyn Iterator<Item = (u32, Tok, u32)>,
         ) -> Result<T, ParseError<u32, Tok, ()>>,
     ) -> Result<T, Misfit> {
+        self.b.cut = false;
         let end = tokens.last().map_or(0, |t| t.end);
         let mut stream = tokens
             .iter()

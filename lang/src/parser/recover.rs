@@ -6,6 +6,7 @@
 use super::build::Deep;
 use super::error::{Expected, Found, SyntaxError};
 use super::expected::expected;
+use super::message::is_foreign_word;
 use super::{Misfit, Parser};
 use crate::ast::*;
 use crate::lexer::token::{Tok, Token};
@@ -255,6 +256,18 @@ impl Parser<'_> {
     /// Reports the token at `at`, or that one more is needed.
     fn report(&mut self, tokens: &[Token], at: usize, terminals: &[String], item: bool) {
         let expected = expected(terminals, item);
+        if let Some(i) = at.checked_sub(1)
+            && let Some(Tok::Ident(word)) = tokens.get(i).map(|t| &t.tok)
+            && is_foreign_word(word)
+        {
+            // It was read as a name, so the error came one token late.
+            self.b.errors.push(SyntaxError::Unexpected {
+                at: self.b.span(tokens[i].start, tokens[i].end),
+                found: Found::Token(word.to_string()),
+                expected: Expected::Statement,
+            });
+            return;
+        }
         let raw = match tokens.get(at) {
             Some(token) => self.raw.partition_point(|t| t.start < token.start),
             None => {
@@ -322,13 +335,15 @@ fn is_meant_as_name(expected: &Expected, next: Option<&Tok>) -> bool {
     }
 }
 
-/// Where to read on: at the next statement that starts a line, from `at` on; else behind all.
+/// Where to read on: at the next line, from `at` on, that starts a statement; else behind all.
 fn resume(tokens: &[Token], at: usize, first_on_line: impl Fn(usize) -> bool) -> usize {
     let mut depth = 0;
     for (i, token) in tokens.iter().enumerate() {
-        let starts = token.tok.begins_statement() && i > 0 && i >= at;
-        if starts && depth == 0 && first_on_line(i) {
-            return i;
+        if i > 0 && i >= at && depth == 0 && first_on_line(i) {
+            let after_block = matches!(tokens[i - 1].tok, Tok::Block(_));
+            if after_block || token.tok.begins_statement() || token.tok == Tok::If {
+                return i;
+            }
         }
         match token.tok {
             Tok::LParen | Tok::LBracket | Tok::LBrace | Tok::InterpOpen => depth += 1,

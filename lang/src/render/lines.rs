@@ -2,12 +2,16 @@
 
 use crate::source::Sources;
 use crate::span::{FileId, Span};
+use codespan_reporting::diagnostic::Label;
 use codespan_reporting::files::{self, Error, Files};
 use std::ops::Range;
 
 pub struct Lines<'a> {
     sources: &'a Sources,
+    /// Of each file, the first byte of each line.
     starts: Vec<Vec<usize>>,
+    /// Of each file, whether its characters are its bytes.
+    ascii: Vec<bool>,
 }
 
 impl<'a> Lines<'a> {
@@ -16,7 +20,12 @@ impl<'a> Lines<'a> {
             .iter()
             .map(|(_, file)| files::line_starts(&file.text).collect())
             .collect();
-        Lines { sources, starts }
+        let ascii = sources.iter().map(|(_, f)| f.text.is_ascii()).collect();
+        Lines {
+            sources,
+            starts,
+            ascii,
+        }
     }
 
     /// The span as a range of its file's text that starts and ends between characters.
@@ -32,7 +41,25 @@ impl<'a> Lines<'a> {
         let line = self.line(file, byte);
         let text = &self.sources.get(file).text;
         let start = self.starts[file.0 as usize][line];
-        (line + 1, text[start..byte].chars().count() + 1)
+        let column = match self.ascii[file.0 as usize] {
+            true => byte - start,
+            false => text[start..byte].chars().count(),
+        };
+        (line + 1, column + 1)
+    }
+
+    /// The length, in bytes, of the longest line that a label starts or ends on.
+    pub fn longest(&self, labels: &[Label<FileId>]) -> usize {
+        let ends = labels
+            .iter()
+            .flat_map(|l| [(l.file_id, l.range.start), (l.file_id, l.range.end)]);
+        let length = |(file, byte): (FileId, usize)| {
+            let starts = &self.starts[file.0 as usize];
+            let line = self.line(file, byte);
+            let len = self.sources.get(file).text.len();
+            starts.get(line + 1).copied().unwrap_or(len) - starts[line]
+        };
+        ends.map(length).max().unwrap_or(0)
     }
 
     pub fn name(&self, file: FileId) -> &'a str {

@@ -22,7 +22,10 @@ pub fn render(sources: &Sources, diagnostics: &[Diagnostic], colour: bool) -> St
         Writer::Plain(termcolor::NoColor::new(Vec::new()))
     };
     for diagnostic in sorted(diagnostics) {
-        let shown = convert(&lines, diagnostic);
+        let mut shown = convert(&lines, diagnostic);
+        if lines.longest(&shown.labels) > LONGEST_LINE {
+            without_source(&lines, diagnostic, &mut shown);
+        }
         // Writing to memory cannot fail, and the spans were clamped to their files.
         let _ = match &mut writer {
             Writer::Colour(w) => term::emit_to_write_style(w, &config, &lines, &shown),
@@ -38,6 +41,21 @@ pub fn render(sources: &Sources, diagnostics: &[Diagnostic], colour: bool) -> St
         text.push_str(&line);
     }
     text
+}
+
+/// A longer line is not shown: it would fill the terminal, and a file that is one line would be shown for each error.
+const LONGEST_LINE: usize = 2000;
+
+/// Turns the labels into notes.
+fn without_source(lines: &Lines, d: &Diagnostic, shown: &mut codespan::Diagnostic<FileId>) {
+    let place = |span: Span| {
+        let (line, column) = lines.position(span.file, lines.clamp(span).start);
+        format!("{}:{line}:{column}", lines.name(span.file))
+    };
+    let labels = std::iter::once(&d.primary).chain(&d.secondary);
+    let places = labels.map(|l| format!("at {}: {}", place(l.span), l.text));
+    shown.notes = places.chain(std::mem::take(&mut shown.notes)).collect();
+    shown.labels.clear();
 }
 
 enum Writer {
