@@ -14,7 +14,7 @@ setup: ## Install and unpack the native parts and MNIST into .deps/ (under a sec
 	@scripts/setup.sh
 
 release: setup ## Build the command, optimised
-	$(CARGO) build --release
+	$(CARGO) build --locked --release
 
 mnist: release ## Train the MNIST program, from nothing but this checkout
 	target/release/tpuc run examples/mnist.tl
@@ -26,8 +26,8 @@ test: setup lint ## Formatting, lints and every test
 
 lint: setup ## Formatting and lints only, those of the build without MLIR included
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
-	$(CARGO) clippy -p tpuc-compiler --all-targets --no-default-features -- -D warnings
+	$(CARGO) clippy --locked --workspace --all-targets --all-features -- -D warnings
+	$(CARGO) clippy --locked -p tpuc-compiler --all-targets --no-default-features -- -D warnings
 
 fmt: ## Format the code
 	$(CARGO) fmt --all

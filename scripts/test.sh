@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-"${CARGO:-cargo}" test --workspace --all-features --no-fail-fast 2>&1 | tee "$log"
+"${CARGO:-cargo}" test --locked --workspace --all-features --no-fail-fast 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 
 awk -v status="$status" '

@@ -4,8 +4,9 @@ use crate::convert;
 use std::path::{Path, PathBuf};
 use tpuc_lang::source::{LoadError, Loader};
 use tpuc_lang::typed::Ty;
+use tpuc_runtime::data::{self, Contents, Dataset};
 use tpuc_runtime::host::TensorSpec;
-use tpuc_runtime::{Error, Surroundings, data};
+use tpuc_runtime::{Error, Surroundings};
 
 /// Imports are found beside the file that imports them; data where the runtime looks for it.
 pub struct DiskLoader<'a> {
@@ -37,26 +38,26 @@ impl Loader for DiskLoader<'_> {
     }
 
     fn dataset(&self, name: &str) -> Result<Ty, LoadError> {
-        data::describe_dataset(name, self.around)
-            .map(|fields| record(&fields))
-            .map_err(load_error)
+        let fields = Dataset::find(name, self.around)
+            .and_then(|d| d.describe())
+            .map_err(load_error)?;
+        Ok(record(
+            fields.iter().map(|(field, spec)| (field.name(), spec)),
+        ))
     }
 
     fn load(&self, path: &str) -> Result<Ty, LoadError> {
-        let fields = data::describe(Path::new(path)).map_err(load_error)?;
-        Ok(match fields.as_slice() {
-            // A file of one nameless array is that array.
-            [(name, spec)] if name.is_empty() => convert::tensor_ty(spec),
-            many => record(many),
+        Ok(match data::describe(Path::new(path)).map_err(load_error)? {
+            Contents::One(spec) => convert::tensor_ty(&spec),
+            Contents::Named(many) => record(many.iter().map(|(name, spec)| (name.as_str(), spec))),
         })
     }
 }
 
-fn record(fields: &[(String, TensorSpec)]) -> Ty {
+fn record<'s>(fields: impl Iterator<Item = (&'s str, &'s TensorSpec)>) -> Ty {
     Ty::Record(
         fields
-            .iter()
-            .map(|(name, spec)| (name.as_str().into(), convert::tensor_ty(spec)))
+            .map(|(name, spec)| (name.into(), convert::tensor_ty(spec)))
             .collect(),
     )
 }

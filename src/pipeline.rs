@@ -7,10 +7,12 @@ use crate::loader::DiskLoader;
 use std::io::IsTerminal;
 use std::path::Path;
 use tpuc_compiler::ir::Func;
+use tpuc_compiler::lower::{self, Module};
 use tpuc_compiler::opt::{self, Level};
+use tpuc_compiler::opt::cost::device::CPU;
+use tpuc_compiler::passes::{self, Stage};
 use tpuc_compiler::plan::{Plan, split};
 use tpuc_compiler::specialise::{self, Instance};
-use tpuc_compiler::{lower, passes};
 use tpuc_lang::check::{self, Checked, Options};
 use tpuc_lang::diag::{Diagnostic, Severity};
 use tpuc_lang::render;
@@ -42,12 +44,11 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
     let bytes = std::fs::read(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => {
-            Failure::runtime("E0701", format!("there is no file `{shown}`"), None)
+            Failure::runtime("E0901", format!("there is no file `{shown}`"), None)
         }
-        _ => Failure::runtime("E0701", format!("cannot read `{shown}`: {e}"), None),
+        _ => Failure::runtime("E0901", format!("cannot read `{shown}`: {e}"), None),
     })?;
-    String::from_utf8(bytes)
-        .map_err(|_| Failure::runtime("E0701", format!("`{shown}` is not UTF-8 text"), None))
+    String::from_utf8(bytes).map_err(|_| Failure::runtime("E0901", format!("`{shown}` is not UTF-8 text"), None))
 }
 
 /// The checked program; its diagnostics are printed, and errors among them end the command.
@@ -68,7 +69,7 @@ pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &Sources) {
     if !diagnostics.is_empty() {
         eprint!(
             "{}",
-            render::terminal(diagnostics, sources, std::io::stderr().is_terminal())
+            render::render(sources, diagnostics, std::io::stderr().is_terminal())
         );
     }
 }
@@ -86,9 +87,8 @@ pub fn script(
     name: &str,
     body: &Body,
 ) -> Result<(Func, Vec<Instance>), Box<Diagnostic>> {
-    let (mut func, instances) = specialise::script(program, name, body)?;
-    passes::clean(&mut func);
-    Ok((func, instances))
+    let (func, instances) = specialise::script(program, name, body)?;
+    Ok((passes::run(Stage::AfterDerivatives, &func), instances))
 }
 
 /// What the host does, with each program optimised.
@@ -104,12 +104,10 @@ pub fn plan(script: &Func, level: u8, explain: bool) -> Plan {
 pub fn optimise(func: &Func, level: u8, explain: bool) -> Func {
     let level = match level {
         0 => Level::None,
-        1 => Level::Safe,
-        _ => Level::All,
+        1 => Level::Default,
+        _ => Level::Aggressive,
     };
-    let mut input = func.clone();
-    passes::erase_transforms(&mut input);
-    let (out, report) = opt::optimise(&input, level, &opt::CPU);
+    let (out, report) = opt::optimise(func, level, &CPU);
     if explain {
         eprint!("{report}");
     }
@@ -119,20 +117,30 @@ pub fn optimise(func: &Func, level: u8, explain: bool) -> Func {
 /// StableHLO for the device, one module for each program of the plan.
 pub fn lower(plan: &Plan, sources: &Sources, version: &str) -> Result<Vec<Lowered>, Failure> {
     let donations = plan_donations(plan);
-    let context = lower::Context::new();
-    plan.programs
-        .iter()
-        .zip(&donations)
-        .map(|(func, donated)| {
-            let module = lower::module(&context, func, donated, sources).map_err(internal)?;
-            let code = module.to_portable_artifact(version).map_err(internal)?;
-            Ok(Lowered {
-                name: func.name.clone(),
-                code,
-                signature: signature(func, donated),
-            })
+    let lower = |(func, donate): (&Func, &Vec<(usize, usize)>)| {
+        let code = module(func, donate, sources)?
+            .to_portable_artifact(version)
+            .map_err(internal)?;
+        Ok(Lowered {
+            name: func.name.clone(),
+            code,
+            signature: signature(func, donate),
         })
-        .collect()
+    };
+    plan.programs.iter().zip(&donations).map(lower).collect()
+}
+
+pub fn module(
+    func: &Func,
+    donate: &[(usize, usize)],
+    sources: &Sources,
+) -> Result<Module, Failure> {
+    let options = lower::Options {
+        sources: Some(sources),
+        input_names: &[],
+        donate,
+    };
+    lower::module(&[func], options).map_err(internal)
 }
 
 /// What the verifier refuses is a bug of the compiler: the program has been checked.

@@ -3,9 +3,11 @@
 //! Pure: no IO. Everything but the lowering builds without MLIR.
 
 pub mod ad;
+pub mod batch;
 pub mod interp;
 pub mod ir;
 #[cfg(feature = "mlir")]
 pub mod lower;
+pub mod opt;
 pub mod plan;
 pub mod transform;

@@ -3,10 +3,11 @@
 use crate::ad::cx::{Cx, Dual, Env, Sink};
 use crate::ad::tape::Tape;
 use crate::ad::transpose::Transposer;
-use crate::ad::{AdErrorKind, dce};
+use crate::ad::{AdErrorKind, tidy};
 use crate::ir::{Func, Type, Value};
 
 pub use crate::ad::AdError;
+pub use crate::batch::vmap;
 
 /// Forward mode. Inputs: those of `f`, then a tangent for each active input. Outputs: those of `f`, then the tangent
 /// of each float output.
@@ -16,8 +17,8 @@ pub use crate::ad::AdError;
 pub fn jvp(f: &Func, active: &[bool]) -> Result<Func, AdError> {
     let mut cx = Cx::new(format!("jvp_{}", f.name), Sink::Inline);
     let (mut env, inputs) = primal_inputs(&mut cx, f, active)?;
-    for (&p, &v) in f.body.params.iter().zip(&inputs) {
-        if is_active(f, active, p) {
+    for (i, (&p, &v)) in f.body.params.iter().zip(&inputs).enumerate() {
+        if active.get(i) == Some(&true) {
             cx.e.set_span(f.span(p));
             let t = cx.e.param(f.ty(p).clone());
             env.set(p, Dual::new(v, Some(t)));
@@ -31,7 +32,7 @@ pub fn jvp(f: &Func, active: &[bool]) -> Result<Func, AdError> {
             results.push(t);
         }
     }
-    Ok(dce::eliminate(&cx.e.finish(results)))
+    Ok(tidy::tidy(cx.e.finish(results)))
 }
 
 /// Reverse mode. Inputs: those of `f`, then a cotangent for each float output. Outputs: those of `f`, then the
@@ -45,13 +46,9 @@ pub fn vjp(f: &Func, active: &[bool]) -> Result<Func, AdError> {
     let seeds = lin
         .outs
         .iter()
-        .filter(|d| f_is_float(&cx, d))
-        .copied()
-        .collect::<Vec<_>>()
-        .into_iter()
-        .map(|d| {
+        .filter_map(|d| {
             let ty = cx.e.type_of(d.primal);
-            (d.tangent, cx.e.param(ty))
+            ty.elem.is_float().then(|| (d.tangent, cx.e.param(ty)))
         })
         .collect();
     finish_reverse(cx, lin, seeds)
@@ -91,8 +88,8 @@ struct Linear<'f> {
 fn linearise<'f>(cx: &mut Cx<'f>, f: &'f Func, active: &[bool]) -> Result<Linear<'f>, AdError> {
     let (mut env, values) = primal_inputs(cx, f, active)?;
     let mut inputs = Vec::new();
-    for (&p, &v) in f.body.params.iter().zip(&values) {
-        if is_active(f, active, p) {
+    for (i, (&p, &v)) in f.body.params.iter().zip(&values).enumerate() {
+        if active.get(i) == Some(&true) {
             let t = cx.e.fresh(f.ty(p).clone());
             env.set(p, Dual::new(v, Some(t)));
             inputs.push(t);
@@ -120,11 +117,7 @@ fn finish_reverse<'f>(
         let ct = tx.take(t);
         results.push(tx.or_zeros(ct, t));
     }
-    Ok(dce::eliminate(&cx.e.finish(results)))
-}
-
-fn f_is_float(cx: &Cx, dual: &Dual) -> bool {
-    cx.e.elem(dual.primal).is_float()
+    Ok(tidy::tidy(cx.e.finish(results)))
 }
 
 /// Parameters for the inputs of `f`; none of them has a tangent yet.
@@ -146,12 +139,4 @@ fn primal_inputs(cx: &mut Cx, f: &Func, active: &[bool]) -> Result<(Env, Vec<Val
         values.push(v);
     }
     Ok((env, values))
-}
-
-fn is_active(f: &Func, active: &[bool], param: Value) -> bool {
-    f.body
-        .params
-        .iter()
-        .position(|&p| p == param)
-        .is_some_and(|i| active.get(i) == Some(&true))
 }

@@ -13,39 +13,26 @@ use crate::host::{DType, HostArray};
 
 /// Writes the arrays to `path`: beside it first, and renamed when all of it is on the disk. The same arrays
 /// give the same bytes. On an error the old file is as it was, and nothing else is left.
-pub fn save(path: &Path, arrays: &[(String, HostArray)]) -> Result<(), Error> {
+pub fn safetensors(path: &Path, arrays: &[(&str, &HostArray)]) -> Result<(), Error> {
     check_target(path)?;
     let arrays = in_file_order(path, arrays)?;
-    let failed = |reason: String| Error::WriteFailed {
-        path: path.to_path_buf(),
-        reason,
-    };
-    let header = header(&arrays).map_err(failed)?;
-    let folder = folder_of(path);
-    let write = || -> io::Result<()> {
-        // The temporary file removes itself unless it is renamed. Its permissions are those of
-        // any new file, not the private ones of temporary files.
-        let mut file = tempfile::Builder::new()
-            .prefix(".tpuc-save-")
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(&folder)?;
-        let mut writer = BufWriter::with_capacity(1 << 20, file.as_file_mut());
+    let header = header(&arrays).map_err(|reason| failed(path, reason))?;
+    replace(path, |writer| {
         writer.write_all(&(header.len() as u64).to_le_bytes())?;
         writer.write_all(&header)?;
-        for (_, array) in &arrays {
-            writer.write_all(array.bytes())?;
-        }
-        writer.flush()?;
-        drop(writer);
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
-        // The rename itself is on the disk only when the folder is.
-        File::open(&folder)?.sync_all()
-    };
-    write().map_err(|error| failed(plain(&error)))
+        arrays
+            .iter()
+            .try_for_each(|(_, array)| writer.write_all(array.bytes()))
+    })
 }
 
-/// Says whether [`save`] to `path` can work as far as that can be known now, and leaves nothing behind.
+/// Writes a text to `path`, beside it first, as [`safetensors`] does.
+pub fn write_text(path: &Path, text: &str) -> Result<(), Error> {
+    check_target(path)?;
+    replace(path, |writer| writer.write_all(text.as_bytes()))
+}
+
+/// Says whether writing to `path` can work as far as that can be known now, and leaves nothing behind.
 pub fn check_writable(path: &Path) -> Result<(), Error> {
     check_target(path)?;
     let folder = folder_of(path);
@@ -74,6 +61,42 @@ fn check_target(path: &Path) -> Result<(), Error> {
         Ok(_) | Err(_) => return Ok(()),
     };
     Err(unwritable(path, reason.to_owned()))
+}
+
+/// Puts what `fill` writes in the place of `path`, when all of it is on the disk.
+fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    let folder = folder_of(path);
+    let write = || -> io::Result<()> {
+        // The temporary file removes itself unless it is renamed.
+        let mut file = tempfile::Builder::new()
+            .prefix(".tpuc-save-")
+            .permissions(permissions(path))
+            .tempfile_in(&folder)?;
+        let mut writer = BufWriter::with_capacity(1 << 20, file.as_file_mut());
+        fill(&mut writer)?;
+        writer.flush()?;
+        drop(writer);
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        // The rename itself is on the disk only when the folder is.
+        File::open(&folder)?.sync_all()
+    };
+    write().map_err(|error| failed(path, plain(&error)))
+}
+
+/// Those of the file that is replaced, or of any new file: not the private ones of temporary files.
+fn permissions(path: &Path) -> Permissions {
+    match path.metadata() {
+        Ok(found) => found.permissions(),
+        Err(_) => Permissions::from_mode(0o666),
+    }
+}
+
+fn failed(path: &Path, reason: String) -> Error {
+    Error::WriteFailed {
+        path: path.to_path_buf(),
+        reason,
+    }
 }
 
 fn unwritable(path: &Path, reason: String) -> Error {
@@ -105,12 +128,9 @@ pub(crate) fn safetensors_dtype(dtype: DType) -> Dtype {
 /// Widest elements first, so that each array is aligned to its element; then by name.
 fn in_file_order<'a>(
     path: &Path,
-    arrays: &'a [(String, HostArray)],
+    arrays: &[(&'a str, &'a HostArray)],
 ) -> Result<Vec<(&'a str, &'a HostArray)>, Error> {
-    let mut sorted: Vec<(&str, &HostArray)> = arrays
-        .iter()
-        .map(|(name, array)| (name.as_str(), array))
-        .collect();
+    let mut sorted = arrays.to_vec();
     sorted.sort_by_key(|(name, array)| (std::cmp::Reverse(array.dtype().size()), *name));
     let mut names: Vec<&str> = sorted.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use half::bf16;
 use tpuc_runtime::Error;
-use tpuc_runtime::data::{Contents, read};
+use tpuc_runtime::data::read;
 use tpuc_runtime::host::HostArray;
-use tpuc_runtime::save::{check_writable, save};
+use tpuc_runtime::save::{check_writable, safetensors, write_text};
 
 fn arrays() -> Vec<(String, HostArray)> {
     let array = |name: &str, array: Result<HostArray, Error>| (name.to_owned(), array.unwrap());
@@ -25,6 +25,14 @@ fn arrays() -> Vec<(String, HostArray)> {
         array("t", HostArray::from_elements([], &[7i64])),
         array("a1", HostArray::from_elements([0, 2], &[0f32; 0])),
     ]
+}
+
+fn save(path: &Path, arrays: &[(String, HostArray)]) -> Result<(), Error> {
+    let named: Vec<(&str, &HostArray)> = arrays
+        .iter()
+        .map(|(name, array)| (name.as_str(), array))
+        .collect();
+    safetensors(path, &named)
 }
 
 /// The folder's entries, so that a test can say that nothing else is there.
@@ -44,9 +52,7 @@ fn what_is_saved_reads_back() {
     check_writable(&path).unwrap();
     assert!(entries(folder.path()).is_empty());
     save(&path, &arrays()).unwrap();
-    let Contents::Named(mut found) = read(&path).unwrap() else {
-        panic!("safetensors are named");
-    };
+    let mut found = read(&path).unwrap();
     let mut expected = arrays();
     found.sort_by(|a, b| a.0.cmp(&b.0));
     expected.sort_by(|a, b| a.0.cmp(&b.0));
@@ -73,7 +79,7 @@ fn the_old_file_is_replaced_whole() {
     check_writable(&path).unwrap();
     let less = &arrays()[..1];
     save(&path, less).unwrap();
-    assert_eq!(read(&path).unwrap(), Contents::Named(less.to_vec()));
+    assert_eq!(read(&path).unwrap(), less.to_vec());
     assert_eq!(entries(folder.path()), ["x.safetensors"]);
 }
 
@@ -120,4 +126,17 @@ fn names_are_used_once() {
     let error = save(&path, &twice).unwrap_err();
     assert!(matches!(error, Error::NameTwice { name, .. } if name == "b"));
     assert!(entries(folder.path()).is_empty());
+}
+
+#[test]
+fn a_text_replaces_a_text_and_keeps_its_permissions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.tl");
+    write_text(&path, "one").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    write_text(&path, "two").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+    let mode = fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    assert_eq!(entries(folder.path()), ["x.tl"]);
 }

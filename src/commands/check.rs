@@ -24,7 +24,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     if args.json {
         print!(
             "{}",
-            render::json_lines(&checked.diagnostics, &checked.sources)
+            render::json_lines(&checked.sources, &checked.diagnostics)
         );
     } else {
         pipeline::print_diagnostics(&checked.diagnostics, &checked.sources);

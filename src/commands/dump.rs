@@ -9,13 +9,12 @@ use crate::pipeline;
 use similar::TextDiff;
 use std::path::Path;
 use tpuc_compiler::ir::{Func, print};
+use tpuc_compiler::passes;
 use tpuc_compiler::plan::Plan;
 use tpuc_compiler::specialise::{self, Instance};
-use tpuc_compiler::{lower, passes};
 use tpuc_lang::source::Sources;
-use tpuc_lang::span::FileId;
 use tpuc_lang::typed::{FnId, Program};
-use tpuc_lang::{dump, lexer, parser};
+use tpuc_lang::{dump, parser};
 use tpuc_runtime::Surroundings;
 use tpuc_runtime::client::CompileOptions;
 
@@ -99,7 +98,7 @@ fn syntax(args: &DumpArgs) -> Result<String, Failure> {
     let parsed = parser::parse(file, &text);
     pipeline::print_diagnostics(&parsed.diagnostics, &sources);
     if parsed.diagnostics.is_empty() {
-        Ok(dump::ast::module(&parsed.module))
+        Ok(dump::ast(&parsed.module))
     } else {
         Err(Failure::Program)
     }
@@ -132,10 +131,7 @@ fn function(program: &Program, name: &str, sources: &Sources) -> Result<Func, Fa
     let func =
         specialise::function(program, &instance).map_err(|d| pipeline::report(*d, sources))?;
     match func {
-        Some(mut func) => {
-            passes::clean(&mut func);
-            Ok(func)
-        }
+        Some(func) => Ok(passes::run(passes::Stage::AfterDerivatives, &func)),
         None => Err(Failure::Usage(format!(
             "`{name}` takes a function, so it has no code of its own"
         ))),
@@ -225,14 +221,13 @@ fn modules(
     around: &Surroundings,
 ) -> Result<String, Failure> {
     let donations = plan_donations(plan);
-    let context = lower::Context::new();
     let device = match args.stage {
         Stage::Hlo => Some(run::client(args.device.as_deref(), around)?),
         _ => None,
     };
     let mut texts = Vec::new();
     for (func, donated) in plan.programs.iter().zip(&donations) {
-        let module = lower::module(&context, func, donated, sources).map_err(pipeline::internal)?;
+        let module = pipeline::module(func, donated, sources)?;
         texts.push(match &device {
             None => module.to_text(args.locations),
             Some((client, plugin)) => {

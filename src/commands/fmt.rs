@@ -54,7 +54,7 @@ fn stdin() -> Result<String, Failure> {
     match std::io::stdin().read_to_string(&mut text) {
         Ok(_) => Ok(text),
         Err(e) => Err(Failure::runtime(
-            "E0701",
+            "E0901",
             format!("cannot read the standard input: {e}"),
             None,
         )),

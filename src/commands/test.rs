@@ -70,7 +70,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     while let Some(folder) = folders.pop() {
         let entries = std::fs::read_dir(&folder).map_err(|e| {
             Failure::runtime(
-                "E0701",
+                "E0901",
                 format!("cannot read `{}`: {e}", folder.display()),
                 None,
             )

@@ -27,7 +27,7 @@ pub fn perform(effect: &Effect, arrays: &[HostArray], out: &mut dyn Write) -> Re
         Effect::Assert { message } => match arrays.first().and_then(HostArray::scalar) {
             Some(Scalar::Bool(true)) => Ok(()),
             _ => Err(Failure::runtime(
-                "E0710",
+                "E0791",
                 format!("assertion failed: {message}"),
                 None,
             )),
@@ -69,11 +69,11 @@ fn tree_text<'a>(
         TreeShape::Leaf => match (arrays.next(), spec) {
             (Some(array), Some(spec)) if array.len() == 1 && array.shape().is_empty() => {
                 match array.scalar() {
-                    Some(scalar) => spec.format(&scalar)?,
+                    Some(scalar) => spec.format(array.dtype(), scalar)?,
                     None => String::new(),
                 }
             }
-            (Some(array), _) => print::array(array),
+            (Some(array), _) => print::nested(array),
             (None, _) => unreachable!("a print has one operand for each leaf"),
         },
         TreeShape::Tuple(fields) => {
@@ -105,7 +105,7 @@ fn close(actual: &HostArray, expected: &HostArray, tolerance: f64) -> Result<(),
         if !near {
             let message =
                 format!("assertion failed: element {i} is {a}, expected {e} within {tolerance}");
-            return Err(Failure::runtime("E0711", message, None));
+            return Err(Failure::runtime("E0792", message, None));
         }
     }
     Ok(())

@@ -33,8 +33,8 @@ impl Backend for InterpreterBackend<'_> {
                 Input::Give(a) => (*a).clone(),
             })
             .collect();
-        let outputs = interp::eval(&self.programs[program], &inputs, Precision::Declared)
-            .map_err(|e| Failure::runtime("E0709", e.to_string(), None))?;
+        let outputs = interp::eval(&self.programs[program], &inputs, Precision::Element)
+            .map_err(|e| Failure::runtime("E0793", e.to_string(), None))?;
         Ok(outputs.into_iter().map(Rc::new).collect())
     }
 

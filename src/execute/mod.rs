@@ -10,13 +10,15 @@ use crate::convert;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use std::io::Write;
+use std::path::Path;
 use std::rc::Rc;
 use tpuc_compiler::ir::Literal;
 use tpuc_compiler::ir::op::HostSource;
 use tpuc_compiler::plan::{Carried, Plan, Slot, Step, StepKind};
 use tpuc_lang::span::Span;
-use tpuc_runtime::Surroundings;
+use tpuc_runtime::data::{self, Contents, Dataset, Field};
 use tpuc_runtime::host::{Bytes, HostArray, Scalar};
+use tpuc_runtime::{Surroundings, numpy_random};
 
 /// Where programs run and arrays live.
 pub trait Backend {
@@ -274,30 +276,33 @@ impl<'a, B: Backend> Executor<'a, B> {
 }
 
 /// Data that does not depend on the run: files and NumPy's permutations.
-pub fn read_source(source: &HostSource, around: &Surroundings) -> Result<Vec<HostArray>, Failure> {
-    use tpuc_runtime::{data, numpy_random};
-    let in_order = |named: Vec<(String, HostArray)>,
-                    fields: &[(String, tpuc_compiler::ir::Type)]| {
-        let mut named = named;
-        fields
-            .iter()
-            .map(
-                |(name, _)| match named.iter().position(|(n, _)| n == name) {
-                    Some(i) => Ok(named.swap_remove(i).1),
-                    None => Err(Failure::runtime(
-                        "E0708",
-                        format!("the data has no field `{name}` any more"),
-                        None,
-                    )),
-                },
-            )
-            .collect()
-    };
+fn read_source(source: &HostSource, around: &Surroundings) -> Result<Vec<HostArray>, Failure> {
     match source {
-        HostSource::Dataset { name, fields } => in_order(data::read_dataset(name, around)?, fields),
-        HostSource::Load { path, fields } => {
-            in_order(data::read(std::path::Path::new(path))?, fields)
+        HostSource::Dataset { name, fields } => {
+            let dataset = Dataset::find(name, around)?;
+            let known = fields
+                .iter()
+                .filter_map(|(field, _)| Field::from_name(field));
+            Ok(known
+                .map(|field| dataset.read(field))
+                .collect::<Result<_, _>>()?)
         }
+        HostSource::Load { path, fields } => match data::read(Path::new(path))? {
+            Contents::One(array) => Ok(vec![array]),
+            Contents::Named(mut arrays) => fields
+                .iter()
+                .map(
+                    |(name, _)| match arrays.iter().position(|(n, _)| n == name) {
+                        Some(i) => Ok(arrays.swap_remove(i).1),
+                        None => Err(Failure::runtime(
+                            "E0790",
+                            format!("`{path}` has no array `{name}` any more"),
+                            None,
+                        )),
+                    },
+                )
+                .collect(),
+        },
         HostSource::NumpyPermutations { seed, n, count } => {
             Ok(vec![numpy_random::permutations(*seed, *n, *count)?])
         }

@@ -22,12 +22,11 @@ pub enum AdErrorKind {
     Effect,
     /// A gradient of something that is not one float.
     NotScalar { found: String },
-    /// A mapped axis that is not there, or has another size.
+    /// A mapped axis beyond the rank that the input has with it.
     MappedAxis {
         input: usize,
         axis: usize,
-        size: usize,
-        found: String,
+        rank: usize,
     },
     /// A tape held an operation that has no transpose: a bug of the forward table.
     NotLinear { op: String },
@@ -92,14 +91,9 @@ impl AdError {
                 &format!("this is {found}"),
             )
             .help("reduce it first, with `sum` or `mean`, or use `jacobian`"),
-            AdErrorKind::MappedAxis {
-                input,
-                axis,
-                size,
-                found,
-            } => d(
-                format!("input {input} cannot be mapped over axis {axis}"),
-                &format!("expected axis {axis} to have size {size}, found {found}"),
+            AdErrorKind::MappedAxis { input, axis, rank } => d(
+                format!("input {input} has no axis {axis} to map over"),
+                &format!("with the mapped axis it has rank {rank}"),
             ),
             AdErrorKind::NotLinear { op } => d(
                 format!("no transpose of {op}: please report this"),

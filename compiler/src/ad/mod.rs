@@ -6,7 +6,7 @@
 //! modes and all orders. `docs/ad.md` tells how, and has the conventions at kinks.
 //!
 //! Nothing here optimises the function that was given; the code that is added is lean from the start ([`emit`]), and
-//! what turns out dead is removed ([`dce`]).
+//! what turns out dead or double is removed ([`tidy`]).
 
 pub mod activity;
 pub mod control;
@@ -17,6 +17,7 @@ pub mod error;
 pub mod forward;
 pub mod rules;
 pub mod tape;
+pub mod tidy;
 pub mod transpose;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! its *coefficients* are ordinary values of the primal half. A tape is never executed: it is only transposed
 //! ([`super::transpose`]). Forward mode does not make one, it emits its linear operations in place.
 
-use crate::ir::{Func, Inst, Op, Region, Type, Value};
+use crate::ir::{BinaryOp, Func, Inst, Op, Region, Type, Value};
 use std::collections::HashSet;
 
 /// An operand of a linear primitive.
@@ -296,6 +296,40 @@ impl LinScan<'_> {
                 return ScanLive { carries, live };
             }
         }
+    }
+}
+
+impl LinScan<'_> {
+    /// Whether the cotangent of a carry is the same in every iteration: the carry goes into its own next value as it is,
+    /// as a summand, and nowhere else. So it is for a total that a loop adds up.
+    pub fn is_running_sum(&self, carry: &LinCarry) -> bool {
+        let Some(out) = carry.out else { return false };
+        let outs = self.carries.iter().filter_map(|c| c.out);
+        let leaving: Vec<Value> = outs.chain(self.ys.iter().copied()).collect();
+        let mut v = carry.param;
+        for inst in &self.body.tape {
+            if !inst.linear_operands().contains(&v) {
+                continue;
+            }
+            if leaving.contains(&v) {
+                return false;
+            }
+            let LinOp::Prim { op, args } = &inst.op else {
+                return false;
+            };
+            let summand = match (op, &args[..]) {
+                (Op::Binary(BinaryOp::Add), [Operand::Lin(a), Operand::Lin(b)]) => a != b,
+                (Op::Binary(BinaryOp::Sub), [Operand::Lin(a), Operand::Lin(b)]) => {
+                    *a == v && a != b
+                }
+                _ => false,
+            };
+            if !summand {
+                return false;
+            }
+            v = inst.results[0];
+        }
+        v == out && leaving.iter().filter(|l| **l == out).count() == 1
     }
 }
 

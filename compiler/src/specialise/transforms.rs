@@ -6,9 +6,9 @@ use super::error::Result;
 use super::frame::Frame;
 use super::val::{Val, leaf_types};
 use crate::ir::{Builder, Elem, Func, Literal, Op, Type, Value};
-use crate::passes;
+use crate::passes::{self, Stage};
 use crate::transform;
-use tpuc_lang::span::Span;
+use tpuc_lang::diag::Diagnostic;
 use tpuc_lang::typed::{Callee, Transform, TransformKind, Ty};
 
 /// A callee as a closed function.
@@ -31,19 +31,14 @@ impl Specialiser<'_> {
         let span = self.b.span;
         let closed = self.close(frame, t)?;
         let out = match &t.kind {
-            TransformKind::Grad {
-                wrt,
-                tuple,
-                value,
-                aux,
-            } => self.grad(&closed, wrt, *tuple, *value, *aux, args, span),
-            TransformKind::Jvp { tuple } => self.jvp(&closed, *tuple, &args, span),
-            TransformKind::Vjp { tuple } => self.vjp(&closed, *tuple, &args, span),
-            TransformKind::Jacobian => self.jacobian(&closed, &args, span),
-            TransformKind::Hessian => self.hessian(&closed, &args, span),
+            TransformKind::Grad { .. } => self.grad(&closed, &t.kind, &args),
+            TransformKind::Jvp { tuple } => self.jvp(&closed, *tuple, &args),
+            TransformKind::Vjp { tuple } => self.vjp(&closed, *tuple, &args),
+            TransformKind::Jacobian => self.jacobian(&closed, &args),
+            TransformKind::Hessian => self.hessian(&closed, &args),
             TransformKind::Vmap { axes, out, size } => {
                 let size = frame.size(size, span)?;
-                self.vmap(&closed, axes, *out, size, &args, span)
+                self.vmap(&closed, axes, *out, size, &args)
             }
             TransformKind::Checkpoint => Ok(self.checkpoint(&closed, &args)),
         };
@@ -65,8 +60,8 @@ impl Specialiser<'_> {
             .b
             .close_region(result.as_ref().map(Val::leaves).unwrap_or_default());
         result?;
-        let (mut func, captures) = self.b.extract(self.name_of(&t.callee), &region);
-        passes::before_transform(&mut func);
+        let (func, captures) = self.b.extract(self.name_of(&t.callee), &region);
+        let func = passes::run(Stage::BeforeDerivatives, &func);
         if !self.callees.contains(&func) {
             self.callees.push(func.clone());
         }
@@ -100,51 +95,30 @@ impl Specialiser<'_> {
         active
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn grad(
-        &mut self,
-        closed: &Closed,
-        wrt: &[usize],
-        tuple: bool,
-        value: bool,
-        aux: bool,
-        args: Vec<Val>,
-        span: Span,
-    ) -> Result<Val> {
-        let active = self.active(closed, |i| wrt.contains(&i));
-        let func = if aux {
-            constant_but_first(&closed.func)
-        } else {
-            closed.func.clone()
+    /// `grad` and `value_and_grad`; the first output is the loss, the others are `aux`.
+    fn grad(&mut self, closed: &Closed, kind: &TransformKind, args: &[Val]) -> Result<Val> {
+        let TransformKind::Grad {
+            wrt,
+            tuple,
+            value,
+            aux,
+        } = kind
+        else {
+            unreachable!("the caller has matched the kind")
         };
-        let vjp = transform::vjp(&func, &active).map_err(|e| e.at(span))?;
+        let active = self.active(closed, |i| wrt.contains(&i));
+        let derivative = transform::value_and_grad(&closed.func, &active).map_err(refused)?;
         let mut inputs: Vec<Value> = args.iter().flat_map(Val::leaves).collect();
         inputs.extend(&closed.captures);
-        for (i, ty) in func
-            .output_types()
-            .into_iter()
-            .enumerate()
-            .filter(|(_, t)| t.elem.is_float())
-        {
-            let one_or_zero = if i == 0 { 1.0 } else { 0.0 };
-            inputs.push(
-                self.b
-                    .op(Op::Constant(Literal::splat_f64(ty, one_or_zero)), &[]),
-            );
-        }
-        let outputs = self.b.inline(&vjp, &inputs);
-        let (primals, gradients) = outputs.split_at(func.body.results.len());
-        let gradient = self.select_args(closed, &args, wrt, tuple, gradients);
-        if !value {
-            return Ok(if aux {
-                let primal = Val::of_type(&closed.ret, &mut primals.iter().copied());
-                Val::Fields(vec![gradient, primal.fields()[1].clone()])
-            } else {
-                gradient
-            });
-        }
+        let outputs = self.b.inline(&derivative, &inputs);
+        let (primals, gradients) = outputs.split_at(closed.func.body.results.len());
+        let gradient = self.select_args(closed, args, wrt, *tuple, gradients);
         let primal = Val::of_type(&closed.ret, &mut primals.iter().copied());
-        Ok(Val::Fields(vec![primal, gradient]))
+        Ok(match (*value, *aux) {
+            (true, _) => Val::Fields(vec![primal, gradient]),
+            (false, false) => gradient,
+            (false, true) => Val::Fields(vec![gradient, primal.fields()[1].clone()]),
+        })
     }
 
     /// The gradients of the chosen arguments in their structure, in the order asked for.
@@ -188,9 +162,9 @@ impl Specialiser<'_> {
         like.rebuild(&mut leaves.into_iter())
     }
 
-    fn jvp(&mut self, closed: &Closed, tuple: bool, args: &[Val], span: Span) -> Result<Val> {
+    fn jvp(&mut self, closed: &Closed, tuple: bool, args: &[Val]) -> Result<Val> {
         let active = self.active(closed, |_| true);
-        let jvp = transform::jvp(&closed.func, &active).map_err(|e| e.at(span))?;
+        let jvp = transform::jvp(&closed.func, &active).map_err(refused)?;
         let primals = unpack(tuple, &args[0]);
         let tangents = unpack(tuple, &args[1]);
         let mut inputs: Vec<Value> = primals.iter().flat_map(Val::leaves).collect();
@@ -210,9 +184,9 @@ impl Specialiser<'_> {
         Ok(Val::Fields(vec![out, dout]))
     }
 
-    fn vjp(&mut self, closed: &Closed, tuple: bool, args: &[Val], span: Span) -> Result<Val> {
+    fn vjp(&mut self, closed: &Closed, tuple: bool, args: &[Val]) -> Result<Val> {
         let active = self.active(closed, |_| true);
-        let vjp = transform::vjp(&closed.func, &active).map_err(|e| e.at(span))?;
+        let vjp = transform::vjp(&closed.func, &active).map_err(refused)?;
         let primals = unpack(tuple, &args[0]);
         let mut inputs: Vec<Value> = primals.iter().flat_map(Val::leaves).collect();
         inputs.extend(&closed.captures);
@@ -238,9 +212,9 @@ impl Specialiser<'_> {
 
     /// Reverse mode over a basis of each output leaf: result tree, and in each of its leaves the tree of the first
     /// argument, with the shape [..output, ..input].
-    fn jacobian(&mut self, closed: &Closed, args: &[Val], span: Span) -> Result<Val> {
+    fn jacobian(&mut self, closed: &Closed, args: &[Val]) -> Result<Val> {
         let active = self.active(closed, |i| i == 0);
-        let vjp = transform::vjp(&closed.func, &active).map_err(|e| e.at(span))?;
+        let vjp = transform::vjp(&closed.func, &active).map_err(refused)?;
         let mut primals: Vec<Value> = args.iter().flat_map(Val::leaves).collect();
         primals.extend(&closed.captures);
         let out_types = closed.func.output_types();
@@ -254,7 +228,7 @@ impl Specialiser<'_> {
             let n = ty.numel();
             let mut axes = vec![None; primals.len() + float_outputs.len()];
             axes[primals.len() + k] = Some(0);
-            let batched = transform::vmap(&vjp, &axes, n).map_err(|e| e.at(span))?;
+            let batched = transform::vmap(&vjp, &axes, n).map_err(refused)?;
             let mut inputs = primals.clone();
             for (j, t) in float_outputs.iter().enumerate() {
                 inputs.push(if j == k {
@@ -281,11 +255,11 @@ impl Specialiser<'_> {
     }
 
     /// Forward over reverse: in each leaf of the first argument, its tree again, with the shape [..outer, ..inner].
-    fn hessian(&mut self, closed: &Closed, args: &[Val], span: Span) -> Result<Val> {
+    fn hessian(&mut self, closed: &Closed, args: &[Val]) -> Result<Val> {
         let active = self.active(closed, |i| i == 0);
-        let mut gradient = gradient_only(&closed.func, &active).map_err(|e| e.at(span))?;
-        passes::before_transform(&mut gradient);
-        let jvp = transform::jvp(&gradient, &active).map_err(|e| e.at(span))?;
+        let gradient = gradient_only(&closed.func, &active).map_err(refused)?;
+        let gradient = passes::run(Stage::BeforeDerivatives, &gradient);
+        let jvp = transform::jvp(&gradient, &active).map_err(refused)?;
         let mut primals: Vec<Value> = args.iter().flat_map(Val::leaves).collect();
         primals.extend(&closed.captures);
         let inner: Vec<Type> = leaf_types(&closed.params[0]);
@@ -294,7 +268,7 @@ impl Specialiser<'_> {
         for (k, ty) in inner.iter().enumerate() {
             let mut axes = vec![None; primals.len() + inner.len()];
             axes[primals.len() + k] = Some(0);
-            let batched = transform::vmap(&jvp, &axes, ty.numel()).map_err(|e| e.at(span))?;
+            let batched = transform::vmap(&jvp, &axes, ty.numel()).map_err(refused)?;
             let mut inputs = primals.clone();
             for (j, t) in inner.iter().enumerate() {
                 inputs.push(if j == k {
@@ -332,7 +306,6 @@ impl Specialiser<'_> {
         out: i64,
         size: usize,
         args: &[Val],
-        span: Span,
     ) -> Result<Val> {
         let mut in_axes = Vec::new();
         let mut inputs = Vec::new();
@@ -345,7 +318,7 @@ impl Specialiser<'_> {
         }
         in_axes.extend(closed.captures.iter().map(|_| None));
         inputs.extend(&closed.captures);
-        let batched = transform::vmap(&closed.func, &in_axes, size).map_err(|e| e.at(span))?;
+        let batched = transform::vmap(&closed.func, &in_axes, size).map_err(refused)?;
         let outputs: Vec<Value> = self
             .b
             .inline(&batched, &inputs)
@@ -397,28 +370,15 @@ fn from_end(axis: i64, rank: usize) -> usize {
     usize::try_from(axis).unwrap_or(0)
 }
 
-/// The function with all results but the first held constant: `aux` has no gradient.
-fn constant_but_first(func: &Func) -> Func {
-    let mut b = Builder::new(func.name.clone());
-    let params: Vec<Value> = func.input_types().into_iter().map(|t| b.param(t)).collect();
-    let mut results = b.inline(func, &params);
-    for v in results.iter_mut().skip(1) {
-        if b.ty(*v).elem.is_float() {
-            *v = b.op(Op::StopGradient, &[*v]);
-        }
-    }
-    b.finish(results)
+fn refused(e: transform::AdError) -> Box<Diagnostic> {
+    Box::new(e.diagnostic())
 }
 
 /// Inputs of a scalar function → the gradients of its active inputs.
 fn gradient_only(func: &Func, active: &[bool]) -> std::result::Result<Func, transform::AdError> {
-    let vjp = transform::vjp(func, active)?;
-    let mut b = Builder::new("gradient");
-    let mut inputs: Vec<Value> = func.input_types().into_iter().map(|t| b.param(t)).collect();
-    let one = func.output_types().remove(0);
-    inputs.push(b.op(Op::Constant(Literal::splat_f64(one, 1.0)), &[]));
-    let outputs = b.inline(&vjp, &inputs);
-    Ok(b.finish(outputs[1..].to_vec()))
+    let mut gradient = transform::value_and_grad(func, active)?;
+    gradient.body.results.drain(..func.body.results.len());
+    Ok(gradient)
 }
 
 /// The n unit tensors of a type with n elements: [n, ..shape].

@@ -97,11 +97,17 @@ impl Client {
                 message: "its list of devices is empty".to_owned(),
             });
         }
+        let mut flags = plugin.flags().to_vec();
+        // A CPU plugin of API 0.81 multiplies by the old weights when new ones are at the same address, as
+        // donated ones are. One of 0.106 does not; of those between nothing is known.
+        if platform == "cpu" && (81..106).contains(&plugin.api_version().1) {
+            flags.push(("xla_cpu_use_xnnpack".to_owned(), OverrideValue::Bool(false)));
+        }
         Ok(Client {
             raw,
             platform: platform.into(),
             plugin: Arc::new(path.to_path_buf()),
-            flags: Arc::new(plugin.flags().to_vec()),
+            flags: Arc::new(flags),
         })
     }
 
@@ -156,6 +162,7 @@ fn creation_error(path: PathBuf, failure: Failure) -> Error {
     } else if status == Status::NotFound
         || says(&[
             "No jellyfish device found",
+            "Failed to get global TPU topology",
             "no supported devices found",
             "CUDA_ERROR_NO_DEVICE",
             "no CUDA-capable device",

@@ -7,24 +7,21 @@ use std::path::Path;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::npy;
 use super::source::{Source, open_file};
+use super::{Named, npy};
 use crate::error::Error;
 use crate::host::{HostArray, TensorSpec};
 
-pub fn describe(path: &Path) -> Result<Vec<(String, TensorSpec)>, Error> {
+pub fn describe(path: &Path) -> Result<Named<TensorSpec>, Error> {
     each(path, npy::describe)
 }
 
-pub fn read(path: &Path) -> Result<Vec<(String, HostArray)>, Error> {
+pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
     each(path, npy::read)
 }
 
 /// Applies `visit` to each array of the archive, in its order.
-fn each<T>(
-    path: &Path,
-    visit: impl Fn(Source<'_>) -> Result<T, Error>,
-) -> Result<Vec<(String, T)>, Error> {
+fn each<T>(path: &Path, visit: impl Fn(Source<'_>) -> Result<T, Error>) -> Result<Named<T>, Error> {
     let malformed = |error: ZipError| Error::Malformed {
         path: path.to_path_buf(),
         format: "npz",

@@ -5,6 +5,7 @@ use std::path::Path;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
+use super::Named;
 use super::source::{Source, array};
 use crate::error::Error;
 use crate::host::{DType, HostArray, TensorSpec};
@@ -12,7 +13,7 @@ use crate::host::{DType, HostArray, TensorSpec};
 /// Longer headers are taken for damage.
 const MAX_HEADER: u64 = 100_000_000;
 
-pub fn describe(path: &Path) -> Result<Vec<(String, TensorSpec)>, Error> {
+pub fn describe(path: &Path) -> Result<Named<TensorSpec>, Error> {
     let (_, entries) = header(path)?;
     Ok(entries
         .into_iter()
@@ -20,7 +21,7 @@ pub fn describe(path: &Path) -> Result<Vec<(String, TensorSpec)>, Error> {
         .collect())
 }
 
-pub fn read(path: &Path) -> Result<Vec<(String, HostArray)>, Error> {
+pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
     let (mut source, entries) = header(path)?;
     // The header's reader has checked that the arrays follow each other without gaps.
     entries

@@ -60,9 +60,6 @@ impl fmt::Display for Error {
                 "{}, line {line}, column {column}: expected a number, found \"{found}\"",
                 show(path)
             ),
-            Error::FieldMissing { path, field, .. } => {
-                write!(f, "{} has no array named \"{field}\"", show(path))
-            }
             Error::ByteCount {
                 spec,
                 expected,
@@ -247,7 +244,6 @@ impl Error {
                 "the name should end in .npy, .npz, .safetensors, .csv, .idx or -ubyte; npy and IDX files may have .gz after it"
                     .to_owned(),
             ),
-            Error::FieldMissing { known, .. } => Some(format!("it has {}", known.join(", "))),
             Error::FormatSpec { .. } => Some(
                 "format specs are Python's: [[fill]align][sign][0][width][,][.precision][type]"
                     .to_owned(),

@@ -44,9 +44,9 @@ pub struct DeviceText {
 /// A device's memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceMemory {
-    pub in_use: i64,
-    pub peak: Option<i64>,
-    pub limit: Option<i64>,
+    pub bytes_in_use: i64,
+    pub peak_bytes: Option<i64>,
+    pub bytes_limit: Option<i64>,
 }
 
 /// The bytes of an upload.
@@ -158,11 +158,11 @@ impl Client {
         args.device = self.device(index)?.as_ptr();
         match call!(self.api, PJRT_Device_MemoryStats, args) {
             Ok(()) => Ok(Some(DeviceMemory {
-                in_use: args.bytes_in_use,
-                peak: args
+                bytes_in_use: args.bytes_in_use,
+                peak_bytes: args
                     .peak_bytes_in_use_is_set
                     .then_some(args.peak_bytes_in_use),
-                limit: args.bytes_limit_is_set.then_some(args.bytes_limit),
+                bytes_limit: args.bytes_limit_is_set.then_some(args.bytes_limit),
             })),
             Err(failure) if failure.status == Status::Unimplemented => Ok(None),
             Err(failure) => Err(failure),

@@ -103,6 +103,8 @@ fn prepare(path: &Path) {
         ffi::default_env("TPU_SKIP_MDS_QUERY", "1");
         ffi::default_env("TPU_ACCELERATOR_TYPE", "v6e-1");
         ffi::default_env("TPU_WORKER_HOSTNAMES", "localhost");
+        // It would leave log files in the temporary folder of each run.
+        ffi::default_env("TPU_LOG_DIR", "disabled");
     }
 }
 

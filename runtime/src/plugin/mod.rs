@@ -5,8 +5,8 @@
 mod elf;
 mod load;
 mod name;
-mod search;
+pub mod search;
 
 pub use load::Plugin;
 pub use name::{Device, PLUGIN_VARIABLE};
-pub use search::{Found, Place, find, survey};
+pub use search::{Found, Place};

@@ -25,7 +25,7 @@ pub struct Scope<'r> {
     region: &'r Region,
     /// Values below this number were there before the region.
     mark: u32,
-    /// Parameters that the backward pass has again at no cost.
+    /// Values that the backward pass has again at no cost: the position, slices of arrays, what is given out anyway.
     free: &'r HashSet<Value>,
     defs: HashMap<Value, usize>,
 }
@@ -62,27 +62,30 @@ impl<'r> Scope<'r> {
 
         let mut invariant = Vec::new();
         let mut keep: BTreeSet<Value> = BTreeSet::new();
+        let mut given: HashSet<Value> = HashSet::new();
         for &v in &wanted {
-            let given: HashSet<Value> = keep.iter().chain(&invariant).copied().collect();
-            if self.derivable(e, v, &given) {
+            if self.derivable(v, &given) {
                 continue;
             }
             if hoist && self.is_invariant(v) {
                 invariant.push(v);
+                given.insert(v);
             } else {
-                keep.insert(self.narrowest(e, v));
+                let v = self.narrowest(e, v);
+                keep.insert(v);
+                given.insert(v);
             }
         }
         // One kept value may follow from others kept after it was decided.
         for v in keep.clone() {
-            let mut others: HashSet<Value> = keep.iter().chain(&invariant).copied().collect();
-            others.remove(&v);
-            if self.derivable(e, v, &others) {
+            given.remove(&v);
+            if self.derivable(v, &given) {
                 keep.remove(&v);
+            } else {
+                given.insert(v);
             }
         }
 
-        let given: HashSet<Value> = keep.iter().chain(&invariant).copied().collect();
         let mut again = BTreeSet::new();
         for &v in &wanted {
             self.collect(v, &given, &mut again);
@@ -98,18 +101,12 @@ impl<'r> Scope<'r> {
     }
 
     /// Whether a few cheap instructions make `v` from `given` and from what is there anyway.
-    fn derivable(&self, e: &Emit, v: Value, given: &HashSet<Value>) -> bool {
+    fn derivable(&self, v: Value, given: &HashSet<Value>) -> bool {
         let mut again = HashSet::new();
-        self.derive(e, v, given, &mut again)
+        self.derive(v, given, &mut again)
     }
 
-    fn derive(
-        &self,
-        e: &Emit,
-        v: Value,
-        given: &HashSet<Value>,
-        again: &mut HashSet<usize>,
-    ) -> bool {
+    fn derive(&self, v: Value, given: &HashSet<Value>, again: &mut HashSet<usize>) -> bool {
         if self.is_leaf(v, given) {
             return true;
         }
@@ -124,7 +121,7 @@ impl<'r> Scope<'r> {
             return false;
         }
         again.insert(i);
-        inst.args.iter().all(|&a| self.derive(e, a, given, again))
+        inst.args.iter().all(|&a| self.derive(a, given, again))
     }
 
     fn is_leaf(&self, v: Value, given: &HashSet<Value>) -> bool {

@@ -248,6 +248,7 @@ fn emit_primal<'f>(
     let needed = tape::coefficients(&tape);
     let free: HashSet<Value> = std::iter::once(shape.index)
         .chain(shape.slices.iter().map(|s| s.0))
+        .chain(region.results[shape.carry..].iter().copied())
         .collect();
     let scope = Scope::new(&region, shape.index.0, &free);
     let plan = scope.plan(&cx.e, &needed, true);
@@ -263,24 +264,29 @@ fn emit_primal<'f>(
     coefficients.extend(read.iter().filter(|&&v| scope.is_outside(v)));
     coefficients.sort();
 
-    // A residual that is a y already needs no stack of its own.
-    let mut at: Vec<(Value, usize)> = Vec::new();
-    for &v in &plan.keep {
-        let known = region.results[shape.carry..].iter().position(|&r| r == v);
-        let place = known.map_or(region.results.len(), |p| p + shape.carry);
-        if known.is_none() {
-            region.results.push(v);
-        }
-        at.push((v, place));
-    }
+    let given_out = region.results.len();
+    region.results.extend(&plan.keep);
+    let ys: Vec<Value> = region.results[shape.carry..given_out].to_vec();
     let op = Op::Scan {
         length: shape.length,
         reverse: shape.reverse,
         carry: shape.carry,
     };
     let results = cx.e.push(op, operands, vec![region]);
-    let mut stacks: Vec<(Value, Value)> = at.iter().map(|&(v, i)| (v, results[i])).collect();
+    let mut stacks: Vec<(Value, Value)> = Vec::new();
+    stacks.extend(
+        plan.keep
+            .iter()
+            .copied()
+            .zip(results[given_out..].iter().copied()),
+    );
     stacks.extend(shape.slices.iter().filter(|s| read.contains(&s.0)));
+    for (y, &stack) in ys.into_iter().zip(&results[shape.carry..]) {
+        let inside = y > shape.index;
+        if inside && read.contains(&y) && stacks.iter().all(|s| s.0 != y) {
+            stacks.push((y, stack));
+        }
+    }
     coefficients.extend(stacks.iter().map(|s| s.1));
     let body = LinBody {
         tape,
@@ -302,12 +308,13 @@ pub fn transpose<'f>(
     let flags: Vec<bool> = cts.iter().map(Option::is_some).collect();
     let live = scan.backward_live(&flags);
     let n = scan.carries.len();
-    let carries: Vec<(usize, &LinCarry)> = scan
+    // The cotangent of a running sum is no carry: every iteration sees the one from outside.
+    let (sums, carries): (Vec<_>, Vec<_>) = scan
         .carries
         .iter()
         .enumerate()
         .filter(|(j, _)| live.carries[*j])
-        .collect();
+        .partition(|(_, c)| scan.is_running_sum(c));
     let captures: Vec<Value> = scan
         .body
         .captures
@@ -356,6 +363,11 @@ pub fn transpose<'f>(
             tx.add(out, p);
         }
     }
+    for (j, carry) in &sums {
+        if let (Some(out), Some(ct)) = (carry.out, cts[*j]) {
+            tx.add(out, ct);
+        }
+    }
     for (y, p) in ys.iter().zip(params.by_ref().take(ys.len())) {
         tx.add(y.0, p);
     }
@@ -366,6 +378,9 @@ pub fn transpose<'f>(
     tx.run(&scan.body.tape)?;
 
     let mut results = Vec::new();
+    for (_, carry) in &sums {
+        tx.take(carry.param);
+    }
     for (_, carry) in &carries {
         let ct = tx.take(carry.param);
         results.push(tx.or_zeros(ct, carry.param));
@@ -389,6 +404,11 @@ pub fn transpose<'f>(
     };
     let results = tx.cx.e.push(op, operands, vec![region]);
 
+    for (j, carry) in &sums {
+        if let (Some(init), Some(ct)) = (carry.init, cts[*j]) {
+            tx.add(init, ct);
+        }
+    }
     let mut results = results.into_iter();
     for ((_, carry), ct) in carries.iter().zip(results.by_ref().take(carries.len())) {
         if let Some(init) = carry.init {

@@ -47,9 +47,10 @@ pub fn unary(cx: &mut Cx, op: UnaryOp, x: Dual, y: Value) -> Result<Option<Value
             cx.scale(t, c)
         }
         UnaryOp::Cbrt => {
+            let (one, three) = (cx.e.like(y, 1.0), cx.e.like(y, 3.0));
             let square = cx.e.mul(y, y);
-            let third = cx.e.like(y, 1.0 / 3.0);
-            let c = cx.e.div(third, square);
+            let square = cx.e.mul(three, square);
+            let c = cx.e.div(one, square);
             cx.scale(t, c)
         }
         UnaryOp::Sin => {

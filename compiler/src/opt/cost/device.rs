@@ -1,0 +1,114 @@
+//! What a device can do per second: the numbers of the roofline, and where each comes from.
+//!
+//! Peaks are what a well-shaped kernel reaches, not promises. Where the vendor gives no figure the number is an
+//! estimate and says so; only ratios matter for choosing between programs.
+
+use crate::ir::types::Elem;
+
+/// Rates of one device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceCost {
+    pub name: &'static str,
+    /// Matrix products: operations a second (a multiply-add counts 2) in f32 at default precision.
+    pub matrix_f32: f64,
+    /// The same in bf16 and f16.
+    pub matrix_half: f64,
+    /// The same in f64 and integers.
+    pub matrix_other: f64,
+    /// Elementwise operations a second in f32.
+    pub vector: f64,
+    /// Bytes a second to and from main memory.
+    pub bandwidth: f64,
+    /// Seconds to start one kernel inside an executable.
+    pub launch: f64,
+    /// Where the numbers come from.
+    pub source: &'static str,
+}
+
+/// Two cores of a current x86-64 server.
+pub const CPU: DeviceCost = DeviceCost {
+    name: "cpu",
+    matrix_f32: 186e9,
+    matrix_half: 60e9,
+    matrix_other: 40e9,
+    vector: 24e9,
+    bandwidth: 20e9,
+    launch: 0.5e-6,
+    source: "matrix_f32 measured on two cores; the rest estimated from vector width and clock",
+};
+
+pub const TPU_V5E: DeviceCost = DeviceCost {
+    name: "v5e",
+    matrix_f32: 197e12,
+    matrix_half: 197e12,
+    matrix_other: 20e12,
+    vector: 6e12,
+    bandwidth: 819e9,
+    launch: 0.4e-6,
+    source: "Google Cloud's page on TPU v5e (197 TFLOP/s bf16, 819 GB/s); f32 at default precision is one bf16 pass; \
+             matrix_other, vector and launch estimated",
+};
+
+pub const TPU_V5P: DeviceCost = DeviceCost {
+    name: "v5p",
+    matrix_f32: 459e12,
+    matrix_half: 459e12,
+    matrix_other: 46e12,
+    vector: 14e12,
+    bandwidth: 2765e9,
+    launch: 0.4e-6,
+    source: "Google Cloud's page on TPU v5p (459 TFLOP/s bf16, 2765 GB/s); f32 at default precision is one bf16 pass; \
+             matrix_other, vector and launch estimated",
+};
+
+pub const TPU_V6E: DeviceCost = DeviceCost {
+    name: "v6e",
+    matrix_f32: 918e12,
+    matrix_half: 918e12,
+    matrix_other: 92e12,
+    vector: 14e12,
+    bandwidth: 1640e9,
+    launch: 0.4e-6,
+    source: "Google Cloud's page on TPU v6e (918 TFLOP/s bf16, 1640 GB/s); f32 at default precision is one bf16 pass; \
+             matrix_other, vector and launch estimated",
+};
+
+pub const H200: DeviceCost = DeviceCost {
+    name: "h200",
+    matrix_f32: 494e12,
+    matrix_half: 989e12,
+    matrix_other: 67e12,
+    vector: 33e12,
+    bandwidth: 4800e9,
+    launch: 2e-6,
+    source: "NVIDIA's H200 data sheet, SXM, dense (TF32 494, BF16 989, FP64 tensor 67 TFLOP/s; 4.8 TB/s); \
+             vector is half the FP32 figure, launch estimated",
+};
+
+/// All devices that have numbers.
+pub const DEVICES: &[&DeviceCost] = &[&CPU, &TPU_V5E, &TPU_V5P, &TPU_V6E, &H200];
+
+impl DeviceCost {
+    /// The device of this name.
+    pub fn named(name: &str) -> Option<&'static DeviceCost> {
+        DEVICES.iter().copied().find(|d| d.name == name)
+    }
+
+    /// Operations a second of a matrix product.
+    pub fn matrix(&self, elem: Elem) -> f64 {
+        match elem {
+            Elem::F32 => self.matrix_f32,
+            Elem::BF16 | Elem::F16 => self.matrix_half,
+            Elem::F64
+            | Elem::I8
+            | Elem::I16
+            | Elem::I32
+            | Elem::I64
+            | Elem::U8
+            | Elem::U16
+            | Elem::U32
+            | Elem::U64
+            | Elem::Bool => self.matrix_other,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What a program costs on a device: a roofline over the kernels that a fusing compiler would make of it.
+
+pub mod device;
+pub mod profile;
+pub mod roofline;
+
+pub use device::DeviceCost;
+pub use profile::{Profile, Role, profile};
+pub use roofline::{Cost, Member, cost};
+
+use crate::ir::{Func, Inst, Region, Type, Value};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// The cost of a function, everything in its text counted, dead instructions included.
+pub fn of_func(func: &Func, device: &DeviceCost) -> Cost {
+    of_region(func, &func.body, device)
+}
+
+fn of_region(func: &Func, region: &Region, device: &DeviceCost) -> Cost {
+    let mut nodes: Vec<(Profile, SmallVec<[usize; 4]>)> = Vec::new();
+    let mut position = HashMap::new();
+    let outside = region.captures();
+    let one = |v: Value| Profile::stored(std::slice::from_ref(func.ty(v)));
+    for &v in region.params.iter().chain(&outside) {
+        position.insert(v, nodes.len());
+        nodes.push((one(v), SmallVec::new()));
+    }
+    for inst in &region.insts {
+        let at = nodes.len();
+        let captured = captures(inst);
+        let operands = inst.args.iter().chain(&captured);
+        let operands = operands.map(|v| position[v]).collect();
+        nodes.push((of_inst(func, inst, device), operands));
+        if let [result] = inst.results[..] {
+            position.insert(result, at);
+            continue;
+        }
+        for &v in &inst.results {
+            position.insert(v, nodes.len());
+            nodes.push((one(v), SmallVec::from_elem(at, 1)));
+        }
+    }
+    let roots: Vec<usize> = region.results.iter().map(|v| position[v]).collect();
+    let members: Vec<Member> = nodes
+        .iter()
+        .map(|(profile, operands)| Member {
+            profile,
+            operands: operands.clone(),
+        })
+        .collect();
+    cost(&members, &roots, device)
+}
+
+fn of_inst(func: &Func, inst: &Inst, device: &DeviceCost) -> Profile {
+    let args: Vec<&Type> = inst.args.iter().map(|&v| func.ty(v)).collect();
+    let results: Vec<Type> = inst.results.iter().map(|&v| func.ty(v).clone()).collect();
+    let bodies: Vec<Cost> = inst
+        .regions
+        .iter()
+        .map(|r| of_region(func, r, device))
+        .collect();
+    profile(&inst.op, &args, &results, &bodies, device)
+}
+
+/// What the regions of an instruction use from around it, each once.
+pub(super) fn captures(inst: &Inst) -> Vec<Value> {
+    let mut all = Vec::new();
+    for v in inst.regions.iter().flat_map(Region::captures) {
+        if !all.contains(&v) {
+            all.push(v);
+        }
+    }
+    all
+}

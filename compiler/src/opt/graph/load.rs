@@ -1,0 +1,191 @@
+//! A function's body into an e-graph. Regions are closed and optimised on their own first, with what is known of
+//! the values they capture: constants move inside.
+
+use super::facts::Facts;
+use super::lang::{Block, Body, Node};
+use super::{Graph, has_effect};
+use crate::ir::builder::Builder;
+use crate::ir::op::Op;
+use crate::ir::types::Type;
+use crate::ir::{Func, Inst, Region, Value};
+use egg::Id;
+use std::collections::HashMap;
+
+/// A body in its e-graph.
+pub struct Loaded {
+    pub graph: Graph,
+    /// The effects in order, then the results: what has to be computed.
+    pub roots: Vec<Id>,
+    /// How many of the roots are effects.
+    pub effects: usize,
+    /// Each instruction's class and its operands as written, in order.
+    pub source: Vec<(Id, Vec<Id>)>,
+}
+
+/// Optimises a closed region, given what is known of its parameters.
+pub type OptimiseBody<'a> = &'a mut dyn FnMut(Func, &[Facts]) -> Func;
+
+/// Loads `func`, of whose inputs `facts` are known.
+pub fn load(func: &Func, facts: &[Facts], optimise: OptimiseBody) -> Loaded {
+    let inputs: Vec<(Type, Facts)> = func
+        .input_types()
+        .into_iter()
+        .zip(facts.iter().copied().chain(std::iter::repeat(Facts::NONE)))
+        .collect();
+    let count = inputs.len();
+    let mut loader = Loader {
+        func,
+        graph: Graph::new(inputs),
+        values: HashMap::new(),
+        effects: Vec::new(),
+        source: Vec::new(),
+        optimise,
+    };
+    for i in 0..count {
+        let param = func.body.params[i];
+        loader.graph.egg.analysis.span = func.span(param);
+        let id = loader.graph.input(i);
+        loader.graph.egg[id].data.origin = 0;
+        loader.values.insert(param, id);
+    }
+    for (position, inst) in func.body.insts.iter().enumerate() {
+        loader.inst(inst, position as u32 + 1);
+    }
+    loader.graph.egg.rebuild();
+    let effects = loader.effects.len();
+    let mut roots = loader.effects;
+    roots.extend(func.body.results.iter().map(|v| loader.values[v]));
+    Loaded {
+        graph: loader.graph,
+        roots,
+        effects,
+        source: loader.source,
+    }
+}
+
+struct Loader<'a> {
+    func: &'a Func,
+    graph: Graph,
+    values: HashMap<Value, Id>,
+    effects: Vec<Id>,
+    source: Vec<(Id, Vec<Id>)>,
+    optimise: OptimiseBody<'a>,
+}
+
+impl Loader<'_> {
+    fn inst(&mut self, inst: &Inst, position: u32) {
+        if let Some(&first) = inst.results.first() {
+            self.graph.egg.analysis.span = self.func.span(first);
+        }
+        let mut args: Vec<Id> = inst.args.iter().map(|v| self.values[v]).collect();
+        let effect = has_effect(inst);
+        let id = if inst.regions.is_empty() && !effect {
+            self.graph.op(inst.op.clone(), &args)
+        } else {
+            let block = self.close(inst, effect, &mut args);
+            self.graph.block(block, &args)
+        };
+        // The input has been verified, so its instructions have types.
+        let id = id.unwrap_or_else(|e| panic!("optimising unverified IR: {e}"));
+        if effect {
+            self.effects.push(id);
+        }
+        self.mark(id, position);
+        self.source.push((id, args));
+        let several = self.graph.data(id).types.len() > 1;
+        for (i, &result) in inst.results.iter().enumerate() {
+            self.graph.egg.analysis.span = self.func.span(result);
+            let value = self.graph.proj(id, i);
+            if several {
+                self.mark(value, position);
+            }
+            self.values.insert(result, value);
+        }
+    }
+
+    fn mark(&mut self, id: Id, position: u32) {
+        let span = self.graph.egg.analysis.span;
+        let data = &mut self.graph.egg[id].data;
+        if position < data.origin {
+            data.origin = position;
+            data.span = span;
+        }
+    }
+
+    /// Closes an instruction's regions over what they capture, and adds that to its operands.
+    fn close(&mut self, inst: &Inst, effect: bool, args: &mut Vec<Id>) -> Block {
+        let mut captures: Vec<Value> = Vec::new();
+        for v in inst.regions.iter().flat_map(Region::captures) {
+            if !captures.contains(&v) {
+                captures.push(v);
+            }
+        }
+        captures.retain(|v| self.graph.data(self.values[v]).constant.is_none());
+        let bodies = inst
+            .regions
+            .iter()
+            .map(|region| {
+                let body = self.closed(region, &captures);
+                let facts = self.param_facts(inst, region, &captures);
+                Body((self.optimise)(body, &facts))
+            })
+            .collect();
+        let operands = args.len();
+        args.extend(captures.iter().map(|v| self.values[v]));
+        Block {
+            op: inst.op.clone(),
+            bodies,
+            operands,
+            effect: effect.then_some(self.effects.len() as u32),
+        }
+    }
+
+    fn closed(&self, region: &Region, captures: &[Value]) -> Func {
+        let mut b = Builder::new("");
+        let mut map = HashMap::new();
+        for &v in region.params.iter().chain(captures) {
+            b.span = self.func.span(v);
+            let param = b.param(self.func.ty(v).clone());
+            map.insert(v, param);
+        }
+        for v in region.captures() {
+            let data = self.values.get(&v).map(|&id| self.graph.data(id));
+            if let Some(literal) = data.and_then(|d| d.constant.clone()) {
+                b.span = self.func.span(v);
+                let constant = b.op(Op::Constant((*literal).clone()), &[]);
+                map.insert(v, constant);
+            }
+        }
+        b.inline_insts(self.func, &region.insts, &mut map);
+        let results = region.results.iter().map(|v| map[v]).collect();
+        b.finish(results)
+    }
+
+    /// What is known of a closed region's parameters: of captures, all; of a scan's position and slices, what the
+    /// operands say; of carries, nothing.
+    fn param_facts(&self, inst: &Inst, region: &Region, captures: &[Value]) -> Vec<Facts> {
+        let mut facts = vec![Facts::NONE; region.params.len()];
+        if let Op::Scan { carry, .. } = inst.op {
+            facts[0] = Facts::NONNEG;
+            for (slice, xs) in inst.args.iter().enumerate().skip(carry) {
+                facts[1 + slice] = self.graph.data(self.values[xs]).facts;
+            }
+        }
+        let known = |v: &Value| self.graph.data(self.values[v]).facts;
+        facts.extend(captures.iter().map(known));
+        facts
+    }
+}
+
+/// The operands of a source instruction in the order they were written, by class and canonical node.
+pub fn written_order(loaded: &Loaded) -> HashMap<(Id, Node), Vec<Id>> {
+    let egg = &loaded.graph.egg;
+    let mut order = HashMap::new();
+    for (id, args) in &loaded.source {
+        let node = egg.nodes()[usize::from(*id)].clone();
+        let canonical = egg::Language::map_children(node, |c| egg.find(c));
+        let args = args.iter().map(|&a| egg.find(a)).collect();
+        order.entry((egg.find(*id), canonical)).or_insert(args);
+    }
+    order
+}

@@ -1,0 +1,142 @@
+//! Slices at run-time positions, gathers and scatters whose positions are known.
+
+use super::shape::slice;
+use crate::ir::literal::decode_i64;
+use crate::ir::op::Op;
+use crate::opt::rewrite::{Class::*, Rule, Rw};
+use egg::Id;
+
+#[rustfmt::skip]
+pub const RULES: &[Rule] = &[
+    Rule::build("dynamic-slice-all",      Exact, "dynamic_slice.s(*)",                     "x, where everything is taken",        dynamic_slice_all),
+    Rule::build("dynamic-slice-known",    Exact, "dynamic_slice.s(*)",                     "slice(x), at constant starts",        dynamic_slice_known),
+    Rule::build("dynamic-slice-spread",   Exact, "dynamic_slice.s(*)",                     "broadcast(dynamic_slice(x))",         dynamic_slice_broadcast),
+    Rule::build("dynamic-slice-unary",    Exact, "dynamic_slice.s(*)",                     "f(dynamic_slice(x))",                 dynamic_slice_unary),
+    Rule::build("update-all",             Exact, "dynamic_update_slice.u(*)",              "the update, where it covers all",     update_all),
+    Rule::build("update-nothing",         Exact, "dynamic_update_slice.u(*)",              "x, where the update is empty",        update_nothing),
+    Rule::build("update-then-slice",      Exact, "dynamic_slice.s(*)",                     "the update, read back where it was put", update_then_slice),
+    Rule::build("gather-rows-known",      Exact, "gather.g(x, C)",                         "slice(x), of one row over and over",  gather_rows_known),
+];
+
+/// Starts as constants, clamped so that `sizes` fit.
+fn known_starts(rw: &Rw, starts: &[Id], shape: &[usize], sizes: &[usize]) -> Option<Vec<usize>> {
+    starts
+        .iter()
+        .zip(shape.iter().zip(sizes))
+        .map(|(&s, (&size, &taken))| {
+            let data = rw.graph.data(s);
+            let start = decode_i64(data.ty().elem, data.splat()?);
+            let last = size.checked_sub(taken)? as i64;
+            Some(start.clamp(0, last) as usize)
+        })
+        .collect()
+}
+
+fn dynamic_slice_all(rw: &mut Rw) -> Option<Id> {
+    let x = rw.args('s')[0];
+    let all = rw.ty(x) == rw.ty(rw.root());
+    all.then_some(x)
+}
+
+fn dynamic_slice_known(rw: &mut Rw) -> Option<Id> {
+    let args = rw.args('s');
+    let Op::DynamicSlice { sizes } = rw.op('s')? else {
+        return None;
+    };
+    let shape = rw.shape(args[0]);
+    let starts = known_starts(rw, &args[1..], &shape, &sizes)?;
+    let ranges: Vec<_> = starts.iter().zip(&sizes).map(|(&s, &n)| (s, s + n, 1)).collect();
+    slice(rw, args[0], &ranges)
+}
+
+fn dynamic_slice_broadcast(rw: &mut Rw) -> Option<Id> {
+    let args = rw.args('s');
+    let Op::DynamicSlice { sizes } = rw.op('s')? else {
+        return None;
+    };
+    let node = rw.find(args[0], crate::opt::graph::Kind::Broadcast, |_| true)?;
+    let Op::Broadcast { shape, dims } = rw.graph.op_of(&node)? else {
+        return None;
+    };
+    let x = node.children[0];
+    let from = rw.shape(x);
+    if dims.iter().zip(&from).any(|(&d, &size)| shape[d] != size) {
+        return None;
+    }
+    let inner = if dims.is_empty() {
+        x
+    } else {
+        let mut inner = vec![x];
+        inner.extend(dims.iter().map(|&d| args[1 + d]));
+        let sizes = dims.iter().map(|&d| sizes[d]).collect();
+        rw.add(Op::DynamicSlice { sizes }, &inner)?
+    };
+    rw.broadcast(inner, sizes, dims)
+}
+
+fn dynamic_slice_unary(rw: &mut Rw) -> Option<Id> {
+    let args = rw.args('s');
+    let node = rw.find_where(args[0], |kind| {
+        matches!(
+            kind,
+            crate::opt::graph::Kind::Unary(_) | crate::opt::graph::Kind::Convert
+        )
+    })?;
+    let mut inner = args.clone();
+    inner[0] = node.children[0];
+    let sliced = rw.add(rw.op('s')?, &inner)?;
+    rw.add(rw.graph.op_of(&node)?, &[sliced])
+}
+
+fn update_all(rw: &mut Rw) -> Option<Id> {
+    let args = rw.args('u');
+    let all = rw.ty(args[0]) == rw.ty(args[1]);
+    all.then_some(args[1])
+}
+
+fn update_nothing(rw: &mut Rw) -> Option<Id> {
+    let args = rw.args('u');
+    let empty = rw.shape(args[1]).contains(&0);
+    empty.then_some(args[0])
+}
+
+fn update_then_slice(rw: &mut Rw) -> Option<Id> {
+    let args = rw.args('s');
+    let node = rw.find(args[0], crate::opt::graph::Kind::DynamicUpdateSlice, |_| {
+        true
+    })?;
+    let find = |id: &Id| rw.graph.egg.find(*id);
+    let same = node.children[2..].iter().map(find).eq(args[1..].iter().map(find));
+    let update = node.children[1];
+    (same && rw.ty(update) == rw.ty(rw.root())).then_some(update)
+}
+
+/// All positions are one number: along each indexed axis a slice, spread over the positions.
+fn gather_rows_known(rw: &mut Rw) -> Option<Id> {
+    let (x, c) = (rw.var('x'), rw.var('C'));
+    let Op::Gather(g) = rw.op('g')? else {
+        return None;
+    };
+    let shape = rw.shape(x);
+    let plain = g.operand_batching_dims.is_empty() && g.start_indices_batching_dims.is_empty();
+    if !plain || shape.iter().zip(&g.slice_sizes).any(|(&n, &s)| s > n) {
+        return None;
+    }
+    let data = rw.graph.data(c);
+    let at = decode_i64(data.ty().elem, data.splat()?);
+    let ranges: Vec<_> = (0..shape.len())
+        .map(|d| {
+            let taken = g.slice_sizes[d];
+            let last = (shape[d] - taken) as i64;
+            let indexed = g.start_index_map.contains(&d);
+            let start = if indexed { at.clamp(0, last) as usize } else { 0 };
+            (start, start + taken, 1)
+        })
+        .collect();
+    let sliced = slice(rw, x, &ranges)?;
+    let kept = (0..shape.len()).filter(|d| !g.collapsed_slice_dims.contains(d));
+    let kept = kept.map(|d| g.slice_sizes[d]).collect();
+    let rows = rw.reshape(sliced, kept)?;
+    let to = rw.shape(rw.root());
+    rw.broadcast(rows, to, g.offset_dims)
+}

@@ -1,0 +1,41 @@
+//! Choices between values.
+
+use crate::opt::rewrite::{Class::*, Rule};
+
+#[rustfmt::skip]
+pub const RULES: &[Rule] = &[
+    Rule::new("select-same",           Exact,    "select(c, x, x)",                         "x"),
+    Rule::new("select-true",           Exact,    "select(true, x, y)",                      "x"),
+    Rule::new("select-false",          Exact,    "select(false, x, y)",                     "y"),
+    Rule::new("select-not",            Exact,    "select(not(c), x, y)",                    "select(c, y, x)"),
+    Rule::new("select-itself",         Exact,    "select(c, true, false)",                  "c"),
+    Rule::new("select-itself-not",     Exact,    "select(c, false, true)",                  "not(c)"),
+    Rule::new("select-or",             Exact,    "select(c, true, x)",                      "or(c, x)"),
+    Rule::new("select-and",            Exact,    "select(c, x, false)",                     "and(c, x)"),
+    Rule::new("select-or-not",         Exact,    "select(c, x, true)",                      "or(not(c), x)"),
+    Rule::new("select-and-not",        Exact,    "select(c, false, x)",                     "and(not(c), x)"),
+    Rule::new("select-then-same",      Exact,    "select(c, select(c, x, y), z)",           "select(c, x, z)"),
+    Rule::new("select-else-same",      Exact,    "select(c, x, select(c, y, z))",           "select(c, x, z)"),
+    Rule::new("select-then-and",       Exact,    "select(c, select(d, x, y), y)",           "select(and(c, d), x, y)"),
+    Rule::new("select-else-or",        Exact,    "select(c, x, select(d, x, y))",           "select(or(c, d), x, y)"),
+    Rule::new("select-ne-to-eq",       Exact,    "select(ne(x, y), z, w)",                  "select(eq(x, y), w, z)"),
+    Rule::new("select-smaller-int",    Exact,    "select(lt(x, y), x, y)",                  "min(x, y)").when("int x"),
+    Rule::new("select-larger-int",     Exact,    "select(lt(x, y), y, x)",                  "max(x, y)").when("int x"),
+    Rule::new("select-smaller-eq-int", Exact,    "select(le(x, y), x, y)",                  "min(x, y)").when("int x"),
+    Rule::new("select-larger-eq-int",  Exact,    "select(le(x, y), y, x)",                  "max(x, y)").when("int x"),
+    Rule::new("select-positive",       Exact,    "select(lt(0, x), x, 0)",                  "max(x, 0)").when("no_nan x"),
+    Rule::new("select-positive-fast",  Fast,     "select(lt(0, x), x, 0)",                  "max(x, 0)"),
+    Rule::new("select-smaller",        Fast,     "select(lt(x, y), x, y)",                  "min(x, y)").when("float x"),
+    Rule::new("select-larger",         Fast,     "select(lt(x, y), y, x)",                  "max(x, y)").when("float x"),
+    Rule::new("select-equal-int",      Exact,    "select(eq(x, y), x, y)",                  "y").when("int x"),
+    Rule::new("select-sign-to-abs",    Fast,     "select(lt(x, 0), neg(x), x)",             "abs(x)"),
+    Rule::new("select-of-unary",       Exact,    "select(c, unary.f(x), unary.f(y))",       "unary.f(select(c, x, y))"),
+    Rule::new("select-of-convert",     Exact,    "select(c, convert.f(x), convert.f(y))",   "convert.f(select(c, x, y))"),
+    Rule::new("select-of-left",        Exact,    "select(c, binary.f(x, z), binary.f(y, z))", "binary.f(select(c, x, y), z)"),
+    Rule::new("select-of-right",       Exact,    "select(c, binary.f(z, x), binary.f(z, y))", "binary.f(z, select(c, x, y))"),
+    Rule::new("mask-by-mul",           Fast,     "mul(select(c, 1, 0), x)",                 "select(c, x, 0)"),
+    Rule::new("mask-after-mul",        Fast,     "mul(select(c, x, 0), y)",                 "select(c, mul(x, y), 0)"),
+    Rule::new("mask-parts",            Harmless, "add(select(c, x, 0), select(c, 0, y))",   "select(c, x, y)"),
+    Rule::new("mask-both",             Harmless, "add(select(c, x, 0), select(c, y, 0))",   "select(c, add(x, y), 0)"),
+    Rule::new("clamp-below",           Exact,    "clamp(C, clamp(C, x, D), D)",             "clamp(C, x, D)"),
+];

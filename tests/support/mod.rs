@@ -1,0 +1,64 @@
+//! What the whole-program tests share.
+
+#![allow(dead_code)] // Each test file uses its part.
+
+use std::process::Command;
+
+/// What a run of the command gave.
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs the command in the root of the repository.
+pub fn tpuc<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Run {
+    tpuc_with(args, &[])
+}
+
+/// As [`tpuc`], with environment variables.
+pub fn tpuc_with<S: AsRef<std::ffi::OsStr>>(args: &[S], env: &[(&str, &str)]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tpuc"));
+    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("TPUC_PLUGIN");
+    command.envs(env.iter().copied());
+    let output = command.output().expect("the command that cargo has just built starts");
+    Run {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// Whether two texts are equal but for the last digits of the decimal numbers in them.
+pub fn close_text(expected: &str, actual: &str, relative: f64, absolute: f64) -> bool {
+    let (e, a) = (pieces(expected), pieces(actual));
+    e.len() == a.len()
+        && e.iter().zip(&a).all(|(e, a)| {
+            if e == a {
+                return true;
+            }
+            match (e.parse::<f64>(), a.parse::<f64>()) {
+                (Ok(x), Ok(y)) if is_decimal(e) && is_decimal(a) => (x - y).abs() <= absolute + relative * x.abs(),
+                _ => false,
+            }
+        })
+}
+
+fn is_decimal(text: &str) -> bool {
+    text.contains('.') || text.contains('e')
+}
+
+/// Numbers and what stands between them.
+fn pieces(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut numeric = false;
+    for c in text.chars() {
+        let part = c.is_ascii_digit() || c == '.' || (numeric && "eE-+".contains(c)) || (!numeric && c == '-');
+        match out.last_mut() {
+            Some(last) if part == numeric => last.push(c),
+            _ => out.push(c.to_string()),
+        }
+        numeric = part;
+    }
+    out
+}
