@@ -51,6 +51,7 @@ pub fn binary<'c>(e: &Emit<'_, 'c>, op: BinaryOp, x: &Tensor<'c>, y: &Tensor<'c>
         BinaryOp::Mul => "stablehlo.multiply",
         BinaryOp::Div => "stablehlo.divide",
         BinaryOp::Rem => "stablehlo.remainder",
+        BinaryOp::Pow if x.ty.elem.is_int() => return special::int_pow(e, x, y),
         BinaryOp::Pow => "stablehlo.power",
         BinaryOp::Max => return e.combine(ReduceOp::Max, x, y),
         BinaryOp::Min => return e.combine(ReduceOp::Min, x, y),

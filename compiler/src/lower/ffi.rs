@@ -80,6 +80,12 @@ unsafe extern "C" {
         output_spatial: Dims,
     ) -> MlirAttribute;
     fn stablehloGetCurrentVersion(callback: MlirStringCallback, user_data: *mut c_void);
+    fn stablehloGetSmallerVersion(
+        one: MlirStringRef,
+        other: MlirStringRef,
+        callback: MlirStringCallback,
+        user_data: *mut c_void,
+    ) -> MlirLogicalResult;
     fn stablehloSerializePortableArtifactFromModule(
         module: MlirModule,
         version: MlirStringRef,
@@ -245,6 +251,21 @@ pub fn stablehlo_version() -> String {
     // SAFETY: `collect` is called before the function returns, with the pointer to `bytes`.
     unsafe { stablehloGetCurrentVersion(Some(collect), (&raw mut bytes).cast()) };
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The older of two versions; nothing if one of them is no version.
+pub fn older_version(one: &str, other: &str) -> Option<String> {
+    let mut bytes: Vec<u8> = Vec::new();
+    // SAFETY: the strings are read, and `collect` is called with the pointer to `bytes`, before the function returns.
+    let result = unsafe {
+        stablehloGetSmallerVersion(
+            StringRef::new(one).to_raw(),
+            StringRef::new(other).to_raw(),
+            Some(collect),
+            (&raw mut bytes).cast(),
+        )
+    };
+    (result.value != 0).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Printing flags under which a value with a named location is shown by that name.

@@ -1,7 +1,7 @@
 //! A lowered module: what can be asked of it.
 
 use super::error::LowerError;
-use super::ffi::OwnedModule;
+use super::ffi::{OwnedModule, names_as_prefixes, older_version, stablehlo_version};
 use melior::ir::operation::{OperationLike, OperationPrintingFlags, WalkOrder, WalkResult};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,27 +20,32 @@ impl Module {
     /// MLIR text in StableHLO's own form, inputs named as in the source; the same on every run.
     pub fn to_text(&self, with_locations: bool) -> String {
         let flags = OperationPrintingFlags::new().enable_debug_info(with_locations, false);
-        let flags = super::ffi::names_as_prefixes(flags);
+        let flags = names_as_prefixes(flags);
         // The library writes UTF-8: names come from the source, which is UTF-8.
         self.owned.text(flags).unwrap_or_default()
     }
 
-    /// The serialisation that readers of StableHLO `version` (as in `1.13.0`) or later understand.
+    /// The serialisation for a reader of StableHLO `version` (as in `1.13.0`); a reader that is newer than this
+    /// library reads what the library writes by itself.
     ///
     /// # Errors
     /// When `version` is no version, or older than an op in use.
     pub fn to_portable_artifact(&self, version: &str) -> Result<Vec<u8>, LowerError> {
+        let target = older_version(version, &stablehlo_version()).ok_or_else(|| LowerError {
+            message: format!("`{version}` is no version of StableHLO"),
+            place: None,
+        })?;
         let messages = Rc::new(RefCell::new(Vec::new()));
         let sink = Rc::clone(&messages);
         let handler = self.owned.context().attach_diagnostic_handler(move |d| {
             sink.borrow_mut().push(d.to_string());
             true
         });
-        let artifact = self.owned.portable_artifact(version);
+        let artifact = self.owned.portable_artifact(&target);
         self.owned.context().detach_diagnostic_handler(handler);
         artifact.ok_or_else(|| LowerError {
             message: format!(
-                "no portable artifact of StableHLO {version}: {}",
+                "no portable artifact of StableHLO {target}: {}",
                 messages.borrow().join("; ")
             ),
             place: None,

@@ -1,14 +1,27 @@
-//! Derivatives of digamma: ψ⁽ⁿ⁾(x) = (−1)ⁿ⁺¹ n! ζ(n + 1, x), with Hurwitz' zeta by the Euler–Maclaurin formula.
+//! Derivatives of digamma: ψ⁽ⁿ⁾(x) = (−1)ⁿ⁺¹ n! ζ(n + 1, x), with Hurwitz' zeta by the Euler–Maclaurin formula, and
+//! reflected for x < 0.
 
 use super::expr::{self, Expr};
 use crate::lower::emit::{Emit, Tensor};
+use std::f64::consts::PI;
 
 /// For n ≥ 1.
 pub fn polygamma<'c>(e: &Emit<'_, 'c>, n: u8, x: &Tensor<'c>) -> Tensor<'c> {
     let factorial: f64 = (1..=n).map(f64::from).product();
     let sign = if n % 2 == 1 { 1.0 } else { -1.0 };
     expr::call(e, &format!("polygamma{n}"), x, |x| {
-        hurwitz_zeta(f64::from(n) + 1.0, x) * (sign * factorial)
+        let negative = x.less(0.0);
+        let z = negative.select(1.0 - x, x);
+        let direct = hurwitz_zeta(f64::from(n) + 1.0, z) * (sign * factorial);
+
+        // ψ⁽ⁿ⁾(x) = (−1)ⁿ ψ⁽ⁿ⁾(1 − x) − dⁿ/dxⁿ π cot πx
+        let mirror = direct * -sign - cotangent_derivative(n, x);
+        let y = negative.select(mirror, direct);
+
+        // The poles of odd order rise on both sides, those of even order do not.
+        let pole = x.at_most(0.0) & x.equals(x.floor());
+        let at_pole = if n % 2 == 1 { f64::INFINITY } else { f64::NAN };
+        pole.select(at_pole, y)
     })
 }
 
@@ -28,7 +41,7 @@ const BERNOULLI: [f64; 12] = [
     12.0,
 ];
 
-/// Σ (q + k)⁻ˢ over k ≥ 0, for whole s > 1: ten terms by themselves, the rest by the integral and its corrections.
+/// Σ (q + k)⁻ˢ over k ≥ 0, for s > 1 and q ≥ 0: ten terms by themselves, the rest by the integral and its corrections.
 fn hurwitz_zeta<'e, 'c>(s: f64, q: Expr<'e, 'c>) -> Expr<'e, 'c> {
     let mut a = q;
     let mut sum = q.pow(-s);
@@ -48,14 +61,23 @@ fn hurwitz_zeta<'e, 'c>(s: f64, q: Expr<'e, 'c>) -> Expr<'e, 'c> {
         corrections = corrections * inverse_square * factor + 1.0 / coefficient;
     }
     let corrections = s / a * corrections + 0.5;
-    let y = sum + integral + term * corrections;
+    sum + integral + term * corrections
+}
 
-    // At the poles: +∞ from the even powers; for odd ones the two sides differ.
-    let pole = q.at_most(0.0) & q.equals(q.floor());
-    let at_pole = if s % 2.0 == 0.0 {
-        f64::INFINITY
-    } else {
-        f64::NAN
-    };
-    pole.select(at_pole, y)
+/// dⁿ/dxⁿ π cot πx = πⁿ⁺¹ Pₙ(cot πx), where P₀(c) = c and Pₙ₊₁(c) = −(1 + c²) P′ₙ(c).
+fn cotangent_derivative<'e, 'c>(n: u8, x: Expr<'e, 'c>) -> Expr<'e, 'c> {
+    // Lowest power first.
+    let mut p = vec![0.0, 1.0];
+    for _ in 0..n {
+        let mut next = vec![0.0; p.len() + 1];
+        for (k, c) in p.iter().enumerate().skip(1) {
+            next[k - 1] -= k as f64 * c;
+            next[k + 1] -= k as f64 * c;
+        }
+        p = next;
+    }
+    p.reverse();
+    let turn = (x - x.floor()) * PI;
+    let cotangent = turn.cos() / turn.sin();
+    cotangent.polynomial(&p) * PI.powi(i32::from(n) + 1)
 }
