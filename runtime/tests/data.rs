@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use half::{bf16, f16};
 use tempfile::TempDir;
-use tpuc_runtime::data::{Dataset, Field, describe, describe_dataset, read, read_dataset};
+use tpuc_runtime::data::{Contents, Dataset, Field, describe, read};
 use tpuc_runtime::host::{DType, HostArray, TensorSpec};
 use tpuc_runtime::{Error, Surroundings};
 
@@ -37,24 +37,30 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The arrays of a file; its description says the same.
-fn named(path: &Path) -> Vec<(String, HostArray)> {
-    let arrays = read(path).unwrap();
-    let found: Vec<(String, TensorSpec)> = arrays
-        .iter()
-        .map(|(name, array)| (name.clone(), array.spec().clone()))
-        .collect();
-    assert_eq!(describe(path).unwrap(), found);
-    arrays
+/// The array of a file that has one; its description says the same.
+fn one(path: &Path) -> HostArray {
+    match (describe(path).unwrap(), read(path).unwrap()) {
+        (Contents::One(spec), Contents::One(array)) => {
+            assert_eq!(&spec, array.spec());
+            array
+        }
+        other => panic!("not one array: {other:?}"),
+    }
 }
 
-/// The array of a file that has one without a name.
-fn one(path: &Path) -> HostArray {
-    let mut arrays = named(path);
-    assert_eq!(arrays.len(), 1);
-    let (name, array) = arrays.remove(0);
-    assert_eq!(name, "");
-    array
+/// The arrays of a file that names them; their description says the same.
+fn named(path: &Path) -> Vec<(String, HostArray)> {
+    match (describe(path).unwrap(), read(path).unwrap()) {
+        (Contents::Named(specs), Contents::Named(arrays)) => {
+            let found: Vec<(String, TensorSpec)> = arrays
+                .iter()
+                .map(|(name, array)| (name.clone(), array.spec().clone()))
+                .collect();
+            assert_eq!(specs, found);
+            arrays
+        }
+        other => panic!("not named: {other:?}"),
+    }
 }
 
 /// The error of reading and of describing, which must be the same.
@@ -337,15 +343,10 @@ fn a_dataset_is_found_described_and_read() {
     let data = root.path().display().to_string();
     let around = Surroundings::new([("TPUC_DATA".to_owned(), data)], None, None);
     let dataset = Dataset::find("fashion_mnist", &around).unwrap();
-    let types = describe_dataset("fashion_mnist", &around).unwrap();
+    let types = dataset.describe().unwrap();
     let images_type = TensorSpec::new(DType::U8, [2, 1, 2]);
-    assert_eq!(types[0], ("x_train".to_owned(), images_type));
-    assert_eq!(
-        types[3],
-        ("y_test".to_owned(), TensorSpec::new(DType::U8, [2]))
-    );
-    let arrays = read_dataset("fashion_mnist", &around).unwrap();
-    assert_eq!(arrays[1], ("y_train".to_owned(), array(&[2], &[7u8, 9])));
+    assert_eq!(types[0], (Field::XTrain, images_type));
+    assert_eq!(types[3], (Field::YTest, TensorSpec::new(DType::U8, [2])));
     assert_eq!(
         dataset.read(Field::XTest).unwrap(),
         array(&[2, 1, 2], &[1u8, 2, 3, 4])
@@ -357,7 +358,7 @@ fn a_dataset_is_found_described_and_read() {
     let error = dataset.read(Field::YTest).unwrap_err();
     assert!(matches!(error, Error::WrongMagic { found, .. } if found == [0, 0, 8, 3]));
     fs::remove_file(folder.join("train-images-idx3-ubyte")).unwrap();
-    let error = dataset.describe(Field::XTrain).unwrap_err();
+    let error = dataset.describe().unwrap_err();
     assert!(matches!(error, Error::FileUnreadable { .. }));
 }
 
@@ -380,15 +381,9 @@ fn a_dataset_that_is_nowhere_says_where_it_was_looked_for() {
 fn the_real_mnist_is_read() {
     let dataset = Dataset::find("mnist", &Surroundings::of_process())
         .unwrap_or_else(|error| panic!("{error}: run `make setup` first"));
-    let spec = |field| dataset.describe(field).unwrap();
-    assert_eq!(
-        spec(Field::XTrain),
-        TensorSpec::new(DType::U8, [60000, 28, 28])
-    );
-    assert_eq!(
-        spec(Field::XTest),
-        TensorSpec::new(DType::U8, [10000, 28, 28])
-    );
+    let types = dataset.describe().unwrap();
+    assert_eq!(types[0].1, TensorSpec::new(DType::U8, [60000, 28, 28]));
+    assert_eq!(types[2].1, TensorSpec::new(DType::U8, [10000, 28, 28]));
     let labels = dataset.read(Field::YTrain).unwrap().to_vec::<u8>().unwrap();
     assert_eq!(labels[..10], [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]);
 }

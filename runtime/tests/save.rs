@@ -6,7 +6,7 @@ use std::path::Path;
 
 use half::bf16;
 use tpuc_runtime::Error;
-use tpuc_runtime::data::read;
+use tpuc_runtime::data::{Contents, read};
 use tpuc_runtime::host::HostArray;
 use tpuc_runtime::save::{check_writable, safetensors, write_text};
 
@@ -52,7 +52,9 @@ fn what_is_saved_reads_back() {
     check_writable(&path).unwrap();
     assert!(entries(folder.path()).is_empty());
     save(&path, &arrays()).unwrap();
-    let mut found = read(&path).unwrap();
+    let Contents::Named(mut found) = read(&path).unwrap() else {
+        panic!("safetensors are named");
+    };
     let mut expected = arrays();
     found.sort_by(|a, b| a.0.cmp(&b.0));
     expected.sort_by(|a, b| a.0.cmp(&b.0));
@@ -79,7 +81,7 @@ fn the_old_file_is_replaced_whole() {
     check_writable(&path).unwrap();
     let less = &arrays()[..1];
     save(&path, less).unwrap();
-    assert_eq!(read(&path).unwrap(), less.to_vec());
+    assert_eq!(read(&path).unwrap(), Contents::Named(less.to_vec()));
     assert_eq!(entries(folder.path()), ["x.safetensors"]);
 }
 

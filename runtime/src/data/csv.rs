@@ -5,28 +5,30 @@
 
 use std::path::Path;
 
+use super::Contents;
 use super::source::open_file;
-use super::{Named, nameless};
 use crate::error::Error;
 use crate::host::{DType, HostArray, TensorSpec};
 
-pub fn describe(path: &Path) -> Result<Named<TensorSpec>, Error> {
+pub fn describe(path: &Path) -> Result<Contents<TensorSpec>, Error> {
     let table = parse(path)?;
     let (rows, columns) = (table.rows, table.columns);
     Ok(match table.names {
-        None => nameless(TensorSpec::new(DType::F32, [rows, columns])),
-        Some(names) => names
-            .into_iter()
-            .map(|name| (name, TensorSpec::new(DType::F32, [rows])))
-            .collect(),
+        None => Contents::One(TensorSpec::new(DType::F32, [rows, columns])),
+        Some(names) => Contents::Named(
+            names
+                .into_iter()
+                .map(|name| (name, TensorSpec::new(DType::F32, [rows])))
+                .collect(),
+        ),
     })
 }
 
-pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
+pub fn read(path: &Path) -> Result<Contents<HostArray>, Error> {
     let table = parse(path)?;
     let (rows, columns) = (table.rows, table.columns);
     Ok(match table.names {
-        None => nameless(HostArray::from_elements([rows, columns], &table.cells)?),
+        None => Contents::One(HostArray::from_elements([rows, columns], &table.cells)?),
         Some(names) => {
             let mut arrays = Vec::with_capacity(columns);
             for (column, name) in names.into_iter().enumerate() {
@@ -34,7 +36,7 @@ pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
                 let cells: Vec<f32> = cells.copied().collect();
                 arrays.push((name, HostArray::from_elements([rows], &cells)?));
             }
-            arrays
+            Contents::Named(arrays)
         }
     })
 }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::idx;
 use super::source::Source;
-use super::{Named, idx};
 use crate::error::Error;
 use crate::host::{HostArray, TensorSpec};
 use crate::surroundings::Surroundings;
@@ -56,24 +56,6 @@ impl Field {
     }
 }
 
-/// Names and types of a dataset's fields, from the files' headers.
-pub fn describe_dataset(name: &str, around: &Surroundings) -> Result<Named<TensorSpec>, Error> {
-    let dataset = Dataset::find(name, around)?;
-    let fields = Field::ALL.into_iter();
-    fields
-        .map(|field| Ok((field.name().to_owned(), dataset.describe(field)?)))
-        .collect()
-}
-
-/// All of a dataset's fields. Who needs only some of them uses [`Dataset::read`].
-pub fn read_dataset(name: &str, around: &Surroundings) -> Result<Named<HostArray>, Error> {
-    let dataset = Dataset::find(name, around)?;
-    let fields = Field::ALL.into_iter();
-    fields
-        .map(|field| Ok((field.name().to_owned(), dataset.read(field)?)))
-        .collect()
-}
-
 /// A dataset's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dataset {
@@ -110,9 +92,15 @@ impl Dataset {
         }
     }
 
-    /// One field's type, from the file's header.
-    pub fn describe(&self, field: Field) -> Result<TensorSpec, Error> {
-        idx::describe_as(Source::open(&self.file(field))?, field.magic())
+    /// The types of all fields, from the files' headers.
+    pub fn describe(&self) -> Result<Vec<(Field, TensorSpec)>, Error> {
+        Field::ALL
+            .into_iter()
+            .map(|field| {
+                let spec = idx::describe_as(Source::open(&self.file(field))?, field.magic())?;
+                Ok((field, spec))
+            })
+            .collect()
     }
 
     /// One field's array.

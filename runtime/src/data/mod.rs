@@ -14,15 +14,20 @@ mod source;
 
 use std::path::Path;
 
-pub use dataset::{Dataset, Field, describe_dataset, read_dataset};
+pub use dataset::{Dataset, Field};
 
 use crate::error::Error;
 use crate::host::{HostArray, TensorSpec};
 use source::Source;
 
-/// What a file holds, by name in the file's order. The array of a file that holds just one and does not name
-/// it has the empty name, and is alone.
-pub type Named<T> = Vec<(String, T)>;
+/// What a file holds: one array without a name, or arrays by name in the file's order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Contents<T> {
+    One(T),
+    Named(Named<T>),
+}
+
+type Named<T> = Vec<(String, T)>;
 
 /// The kinds of file, by the ending of the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,29 +40,25 @@ enum Format {
 }
 
 /// Element types and shapes of a file's arrays.
-pub fn describe(path: &Path) -> Result<Named<TensorSpec>, Error> {
+pub fn describe(path: &Path) -> Result<Contents<TensorSpec>, Error> {
     match format_of(path)? {
-        Format::Npy => npy::describe(Source::open(path)?).map(nameless),
-        Format::Npz => npz::describe(path),
-        Format::Safetensors => safetensors::describe(path),
+        Format::Npy => npy::describe(Source::open(path)?).map(Contents::One),
+        Format::Npz => npz::describe(path).map(Contents::Named),
+        Format::Safetensors => safetensors::describe(path).map(Contents::Named),
         Format::Csv => csv::describe(path),
-        Format::Idx => idx::describe(Source::open(path)?).map(nameless),
+        Format::Idx => idx::describe(Source::open(path)?).map(Contents::One),
     }
 }
 
 /// A file's arrays.
-pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
+pub fn read(path: &Path) -> Result<Contents<HostArray>, Error> {
     match format_of(path)? {
-        Format::Npy => npy::read(Source::open(path)?).map(nameless),
-        Format::Npz => npz::read(path),
-        Format::Safetensors => safetensors::read(path),
+        Format::Npy => npy::read(Source::open(path)?).map(Contents::One),
+        Format::Npz => npz::read(path).map(Contents::Named),
+        Format::Safetensors => safetensors::read(path).map(Contents::Named),
         Format::Csv => csv::read(path),
-        Format::Idx => idx::read(Source::open(path)?).map(nameless),
+        Format::Idx => idx::read(Source::open(path)?).map(Contents::One),
     }
-}
-
-fn nameless<T>(array: T) -> Named<T> {
-    vec![(String::new(), array)]
 }
 
 fn format_of(path: &Path) -> Result<Format, Error> {

@@ -128,10 +128,6 @@ pub enum Error {
     DumpMissing {
         program: String,
     },
-    DeviceCount {
-        wanted: usize,
-        present: usize,
-    },
 
     // Plugins and the environment.
     DeviceName {
@@ -208,12 +204,12 @@ pub enum Error {
 }
 
 /// All codes, in order.
-pub const CODES: [&str; 45] = [
+pub const CODES: [&str; 44] = [
     "E0701", "E0702", "E0703", "E0704", "E0705", "E0706", "E0707", "E0712", "E0713", "E0714",
     "E0715", "E0716", "E0717", "E0718", "E0719", "E0720", "E0721", "E0722", "E0723", "E0724",
-    "E0730", "E0731", "E0732", "E0733", "E0734", "E0735", "E0736", "E0800", "E0801", "E0802",
-    "E0803", "E0804", "E0805", "E0806", "E0807", "E0808", "E0809", "E0810", "E0811", "E0812",
-    "E0813", "E0814", "E0815", "E0816", "E0817",
+    "E0730", "E0731", "E0732", "E0733", "E0734", "E0735", "E0800", "E0801", "E0802", "E0803",
+    "E0804", "E0805", "E0806", "E0807", "E0808", "E0809", "E0810", "E0811", "E0812", "E0813",
+    "E0814", "E0815", "E0816", "E0817",
 ];
 
 impl Error {
@@ -246,7 +242,6 @@ impl Error {
             Error::ExecutionFailed { .. } => "E0733",
             Error::TransferFailed { .. } => "E0734",
             Error::DumpMissing { .. } => "E0735",
-            Error::DeviceCount { .. } => "E0736",
             Error::DeviceName { .. } => "E0800",
             Error::PluginNotFound { .. } => "E0801",
             Error::PluginFileMissing { .. } => "E0802",
@@ -394,10 +389,6 @@ mod tests {
                 failure: failure(),
             },
             Error::DumpMissing { program: program() },
-            Error::DeviceCount {
-                wanted: 4,
-                present: 1,
-            },
             Error::DeviceName { found: text("gpu") },
             Error::PluginNotFound {
                 device: text("tpu"),

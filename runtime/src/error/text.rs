@@ -129,12 +129,6 @@ impl fmt::Display for Error {
                 f,
                 "the plugin's compiler wrote no optimised program for `{program}`"
             ),
-            Error::DeviceCount { wanted, present } => {
-                write!(
-                    f,
-                    "{wanted} devices were asked for, and there are {present}"
-                )
-            }
             Error::DeviceName { found } => write!(f, "\"{found}\" names no device"),
             Error::PluginNotFound { device, .. } => {
                 write!(f, "no PJRT plugin for \"{device}\" was found")
@@ -250,9 +244,6 @@ impl Error {
             ),
             Error::OutOfMemory { .. } => {
                 Some("use a smaller batch, a narrower type, or `checkpoint`".to_owned())
-            }
-            Error::DeviceCount { .. } => {
-                Some("the CPU plays several devices with `--device cpu:N`".to_owned())
             }
             Error::DeviceName { .. } => {
                 Some("use cpu, cpu:N, tpu, cuda, rocm, or the path of a plugin".to_owned())

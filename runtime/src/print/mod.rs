@@ -2,13 +2,13 @@
 //!
 //! This makes text and prints nothing.
 
-mod array;
 mod digits;
 mod format;
+mod nested;
 
 mod spec;
 
-pub use array::array;
 pub use digits::format_scalar;
+pub use nested::nested;
 
 pub use spec::FormatSpec;

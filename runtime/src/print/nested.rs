@@ -5,7 +5,7 @@ use crate::host::HostArray;
 
 /// An array as a nested list, `[[1.0, 2.5], [nan, -inf]]`; an array of rank 0 as its element, `3`.
 /// Nothing is left out, however long it gets.
-pub fn array(array: &HostArray) -> String {
+pub fn nested(array: &HostArray) -> String {
     let mut elements = array
         .iter()
         .map(|element| format_scalar(array.dtype(), element));
@@ -36,7 +36,7 @@ mod tests {
     use crate::host::Element;
 
     fn show<T: Element>(shape: &[usize], elements: &[T]) -> String {
-        super::array(&HostArray::from_elements(shape, elements).unwrap())
+        nested(&HostArray::from_elements(shape, elements).unwrap())
     }
 
     #[test]
