@@ -37,19 +37,25 @@ pub fn dot(dims: &DotDims, x: &Array, y: &Array, p: Precision) -> Array {
     let elem = x.ty.elem;
     let data = match (&x.data, &y.data) {
         (Data::Float(x), Data::Float(y)) => {
-            let mut out = product(&sizes, x, y, 0.0, |sum, a, b| sum + a * b);
+            let mut out = product(&sizes, x, y, 0.0, add_rows);
             out.iter_mut().for_each(|v| *v = p.round(elem, *v));
             Data::Float(Arc::new(out))
         }
         (Data::Int(x), Data::Int(y)) => {
-            let add = |sum: i64, a: i64, b: i64| sum.wrapping_add(a.wrapping_mul(b));
-            let mut out = product(&sizes, x, y, 0, add);
+            let mut out = product(&sizes, x, y, 0, |sums, x, rows| {
+                add_each(sums, x, rows, |s: i64, a, b| {
+                    s.wrapping_add(a.wrapping_mul(b))
+                })
+            });
             out.iter_mut().for_each(|v| *v = wrap_int(elem, *v));
             Data::Int(Arc::new(out))
         }
         (Data::Uint(x), Data::Uint(y)) => {
-            let add = |sum: u64, a: u64, b: u64| sum.wrapping_add(a.wrapping_mul(b));
-            let mut out = product(&sizes, x, y, 0, add);
+            let mut out = product(&sizes, x, y, 0, |sums, x, rows| {
+                add_each(sums, x, rows, |s: u64, a, b| {
+                    s.wrapping_add(a.wrapping_mul(b))
+                })
+            });
             out.iter_mut().for_each(|v| *v = wrap_uint(elem, *v));
             Data::Uint(Arc::new(out))
         }
@@ -65,13 +71,14 @@ struct Sizes {
     columns: usize,
 }
 
-/// Batched `[rows, inner] · [inner, columns]`.
+/// Batched `[rows, inner] · [inner, columns]`. `add` adds to the sums of a row each of its elements times the row of
+/// the right operand that it meets.
 fn product<T: Copy>(
     sizes: &Sizes,
     x: &[T],
     y: &[T],
     zero: T,
-    add: impl Fn(T, T, T) -> T,
+    add: impl Fn(&mut [T], &[T], &[T]),
 ) -> Vec<T> {
     let &Sizes {
         batch,
@@ -84,15 +91,38 @@ fn product<T: Copy>(
         let y = &y[b * inner * columns..(b + 1) * inner * columns];
         for r in b * rows..(b + 1) * rows {
             let sums = &mut out[r * columns..(r + 1) * columns];
-            for (k, &a) in x[r * inner..(r + 1) * inner].iter().enumerate() {
-                let row = &y[k * columns..(k + 1) * columns];
-                for (sum, &v) in sums.iter_mut().zip(row) {
-                    *sum = add(*sum, a, v);
-                }
-            }
+            add(sums, &x[r * inner..(r + 1) * inner], y);
         }
     }
     out
+}
+
+fn add_each<T: Copy>(sums: &mut [T], x: &[T], rows: &[T], add: impl Fn(T, T, T) -> T) {
+    let columns = sums.len();
+    for (k, &a) in x.iter().enumerate() {
+        for (sum, &b) in sums.iter_mut().zip(&rows[k * columns..(k + 1) * columns]) {
+            *sum = add(*sum, a, b);
+        }
+    }
+}
+
+/// The same in f64, four rows in one go: contractions are most of what the interpreter does.
+fn add_rows(sums: &mut [f64], x: &[f64], rows: &[f64]) {
+    let columns = sums.len();
+    let mut quads = x.chunks_exact(4);
+    let mut rest = rows;
+    for a in &mut quads {
+        let (four, others) = rest.split_at(4 * columns);
+        rest = others;
+        let (r0, r123) = four.split_at(columns);
+        let (r1, r23) = r123.split_at(columns);
+        let (r2, r3) = r23.split_at(columns);
+        for (j, sum) in sums.iter_mut().enumerate() {
+            let two = *sum + a[0] * r0[j] + a[1] * r1[j];
+            *sum = two + a[2] * r2[j] + a[3] * r3[j];
+        }
+    }
+    add_each(sums, quads.remainder(), rest, |sum, a, b| sum + a * b);
 }
 
 pub fn conv(dims: &ConvDims, x: &Array, kernel: &Array, p: Precision) -> Array {

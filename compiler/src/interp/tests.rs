@@ -1,5 +1,7 @@
 //! The interpreter against NumPy, SciPy and JAX: `scripts/reference/primitives.py` made the data.
 
+mod any_shape;
+
 use super::array::round;
 use super::{Array, Data, Precision, eval};
 use crate::ir::literal::{decode_f64, encode_f64};
@@ -107,6 +109,45 @@ fn f64_precision_rounds_nothing() {
     assert_eq!(exact[0].to_f64()[0], libm::exp(1.0));
     let rounded = run(text, &[x], Precision::Element);
     assert_eq!(rounded[0].to_f64()[0], f64::from(libm::exp(1.0) as f32));
+}
+
+#[test]
+fn every_primitive_evaluates_in_both_precisions() {
+    use super::{Outside, eval_main};
+    use crate::ir::op::{Effect, HostSource};
+
+    /// Zeros from the host, and effects without trace.
+    struct Zeros;
+    impl Outside for Zeros {
+        fn host(&mut self, source: &HostSource) -> Result<Vec<Array>, String> {
+            let types = match source {
+                HostSource::Dataset { fields, .. } | HostSource::Load { fields, .. } => {
+                    fields.iter().map(|(_, t)| t.clone()).collect()
+                }
+                HostSource::NumpyPermutations { n, count, .. } => {
+                    vec![Type::new(Elem::I32, [*count, *n])]
+                }
+                HostSource::Time => vec![Type::scalar(Elem::F64)],
+            };
+            Ok(types.into_iter().map(|t| Array::splat_bits(t, 0)).collect())
+        }
+        fn effect(&mut self, _: &Effect, _: &[Array]) -> Result<(), String> {
+            Ok(())
+        }
+    }
+    let func = parse(include_str!("../ir/primitives.ir")).expect("parses");
+    let inputs: Vec<Array> = func
+        .input_types()
+        .into_iter()
+        .map(|ty| {
+            let ones = vec![1.0; ty.numel()];
+            Array::of(ty, &ones)
+        })
+        .collect();
+    for precision in [Precision::Element, Precision::F64] {
+        let results = eval_main(&func, &inputs, precision, &mut Zeros).expect("evaluates");
+        assert_eq!(results[0].to_f64(), [1.0; 24]);
+    }
 }
 
 #[test]

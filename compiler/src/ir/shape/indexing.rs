@@ -47,8 +47,9 @@ pub fn gather(dims: &GatherDims, args: &[&Type]) -> Result<Type, String> {
     )?;
     entries("slice_sizes", dims.slice_sizes.len(), x.rank())?;
     for (i, (&size, &full)) in dims.slice_sizes.iter().zip(&x.shape).enumerate() {
-        let limit = if dropped[i] { full.min(1) } else { full };
-        require(size <= limit, || {
+        // A dimension that is dropped holds one element: of none there would be nothing to give.
+        let fits = size <= full && (!dropped[i] || size == 1);
+        require(fits, || {
             format!("a slice of {size} does not fit dimension {i} of {x}")
         })?;
     }
