@@ -11,4 +11,5 @@ pub mod lower;
 pub mod opt;
 pub mod passes;
 pub mod plan;
+pub mod specialise;
 pub mod transform;

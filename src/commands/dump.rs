@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::pipeline;
 use similar::TextDiff;
 use std::path::Path;
-use tpuc_compiler::ir::{Func, print};
+use tpuc_compiler::ir::Func;
 use tpuc_compiler::passes;
 use tpuc_compiler::plan::Plan;
 use tpuc_compiler::specialise::{self, Instance};
@@ -64,7 +64,7 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
         Stage::Ir => before_transforms(args, &program, &sources),
         Stage::Grad => Ok(funcs(args, &program, &sources)?
             .iter()
-            .map(print::func)
+            .map(Func::to_string)
             .collect::<Vec<_>>()
             .join("\n")),
         Stage::Opt => {
@@ -73,7 +73,7 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
             Ok(plan
                 .programs
                 .iter()
-                .map(print::func)
+                .map(Func::to_string)
                 .collect::<Vec<_>>()
                 .join("\n"))
         }
@@ -88,10 +88,7 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
 fn syntax(args: &DumpArgs) -> Result<String, Failure> {
     let text = pipeline::read(&args.file)?;
     if args.stage == Stage::Tokens {
-        return Ok(dump::tokens::tokens(
-            &lexer::tokens(FileId(0), &text),
-            &text,
-        ));
+        return Ok(dump::tokens(&text));
     }
     let mut sources = Sources::default();
     let file = sources.add(args.file.display().to_string(), text.clone());
@@ -193,7 +190,7 @@ fn before_transforms(
     } else {
         callees
     };
-    Ok(all.iter().map(print::func).collect::<Vec<_>>().join("\n"))
+    Ok(all.iter().map(Func::to_string).collect::<Vec<_>>().join("\n"))
 }
 
 /// The programs of `main`, or the one of the function asked for; not optimised yet.

@@ -1,16 +1,17 @@
 //! `tpuc explain CODE`: the page of an error code.
 
 use crate::failure::Failure;
+use include_dir::{Dir, include_dir};
+
+static PAGES: Dir = include_dir!("$CARGO_MANIFEST_DIR/docs/errors");
 
 pub fn explain(code: &str) -> Result<(), Failure> {
-    let wanted = code.to_ascii_uppercase();
-    match tpuc_lang::pages::page(&wanted) {
+    let wanted = format!("{}.md", code.to_ascii_uppercase());
+    match PAGES.get_file(&wanted).and_then(|page| page.contents_utf8()) {
         Some(text) => {
             print!("{text}");
             Ok(())
         }
-        None => Err(Failure::Usage(format!(
-            "there is no code `{code}`; docs/errors lists them"
-        ))),
+        None => Err(Failure::Usage(format!("there is no code `{code}`; the pages stand in docs/errors"))),
     }
 }

@@ -25,7 +25,7 @@ pub fn perform(effect: &Effect, arrays: &[HostArray], out: &mut dyn Write) -> Re
             Ok(())
         }
         Effect::Assert { message } => match arrays.first().and_then(HostArray::scalar) {
-            Some(Scalar::Bool(true)) => Ok(()),
+            Some(Scalar::B(true)) => Ok(()),
             _ => Err(Failure::runtime(
                 "E0791",
                 format!("assertion failed: {message}"),

@@ -127,7 +127,7 @@ impl<'a, B: Backend> Executor<'a, B> {
                 self.enter(carried, &step.last_use);
                 for i in 0..*length {
                     self.progress.iteration(i, *length);
-                    let i = HostArray::from_elements(&[i as i32], []).map_err(|e| at(e.into()))?;
+                    let i = HostArray::from_elements([], &[i as i32]).map_err(|e| at(e.into()))?;
                     let i = self.backend.upload(&i).map_err(at)?;
                     self.put(*index, Rc::new(i));
                     self.steps(body)?;
@@ -224,7 +224,7 @@ impl<'a, B: Backend> Executor<'a, B> {
     fn truth(&self, slot: Slot) -> Result<bool, Failure> {
         Ok(matches!(
             self.fetch(slot)?.scalar(),
-            Some(Scalar::Bool(true))
+            Some(Scalar::B(true))
         ))
     }
 
@@ -268,7 +268,7 @@ impl<'a, B: Backend> Executor<'a, B> {
         match source {
             HostSource::Time => {
                 let seconds = self.start.elapsed().as_secs_f64();
-                Ok(vec![HostArray::from_elements(&[seconds], [])?])
+                Ok(vec![HostArray::from_elements([], &[seconds])?])
             }
             other => read_source(other, self.around),
         }

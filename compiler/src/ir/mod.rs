@@ -10,7 +10,7 @@ pub mod func;
 pub mod literal;
 pub mod op;
 pub mod parse;
-mod print;
+pub mod print;
 pub mod shape;
 pub mod table;
 pub mod types;
