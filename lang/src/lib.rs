@@ -5,6 +5,7 @@
 pub mod ast;
 pub mod diag;
 pub mod dump;
+pub mod fmt;
 pub mod lexer;
 pub mod parser;
 pub mod render;
