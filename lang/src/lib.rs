@@ -6,6 +6,7 @@ pub mod ast;
 pub mod check;
 pub mod diag;
 pub mod dump;
+pub mod fmt;
 pub mod lexer;
 pub mod parser;
 pub mod render;

@@ -44,6 +44,16 @@ impl Printer {
         }
     }
 
+    /// `(word a b)`
+    fn list<T>(&mut self, word: &str, items: &[T], mut put: impl FnMut(&mut Self, &T)) {
+        let _ = write!(self.out, "({word}");
+        for item in items {
+            self.put(" ");
+            put(self, item);
+        }
+        self.put(")");
+    }
+
     // ---- Items
 
     fn item(&mut self, item: &Item) {
@@ -84,9 +94,7 @@ impl Printer {
                 self.put(")");
             }
             ItemKind::Mesh(axes) => {
-                self.put("(mesh ");
-                self.each(axes, |p, (name, size)| p.field(name, size));
-                self.put(")");
+                self.list("mesh", axes, |p, (name, size)| p.field(name, size));
             }
         }
     }
@@ -177,21 +185,20 @@ impl Printer {
                 }
             }
             TypeExprKind::Tuple(items) => {
-                self.put("(tuple ");
-                self.each(items, Self::ty);
-                self.put(")");
+                self.list("tuple", items, Self::ty);
             }
             TypeExprKind::Record(fields) => {
-                self.put("(record ");
-                self.each(fields, |p, (name, ty)| {
+                self.list("record", fields, |p, (name, ty)| {
                     let _ = write!(p.out, "{}: ", name.node);
                     p.ty(ty);
                 });
-                self.put(")");
             }
             TypeExprKind::Fn(params, ret) => {
-                self.put("(fn ");
-                self.each(params, Self::ty);
+                self.put("(fn");
+                for param in params {
+                    self.put(" ");
+                    self.ty(param);
+                }
                 self.put(" -> ");
                 self.ty(ret);
                 self.put(")");
@@ -307,17 +314,13 @@ impl Printer {
             Pattern::Name(name) => self.put(&name.node),
             Pattern::Wild(_) => self.put("_"),
             Pattern::Tuple(items, _) => {
-                self.put("(tuple ");
-                self.each(items, Self::pattern);
-                self.put(")");
+                self.list("tuple", items, Self::pattern);
             }
             Pattern::Record(fields, _) => {
-                self.put("(record ");
-                self.each(fields, |p, (name, pattern)| {
+                self.list("record", fields, |p, (name, pattern)| {
                     let _ = write!(p.out, "{}: ", name.node);
                     p.pattern(pattern);
                 });
-                self.put(")");
             }
         }
     }
@@ -358,12 +361,10 @@ impl Printer {
                 self.expr(e);
                 let _ = write!(self.out, " {})", n.node);
             }
-            ExprKind::Tuple(items) => self.listed("tuple", items),
-            ExprKind::List(items) => self.listed("list", items),
+            ExprKind::Tuple(items) => self.list("tuple", items, Self::expr),
+            ExprKind::List(items) => self.list("list", items, Self::expr),
             ExprKind::Record(fields) => {
-                self.put("(record ");
-                self.each(fields, |p, (name, value)| p.field(name, value));
-                self.put(")");
+                self.list("record", fields, |p, (name, value)| p.field(name, value));
             }
             ExprKind::Unary(op, e) => {
                 self.put(match op {
@@ -441,15 +442,6 @@ impl Printer {
             }
             ExprKind::Error => self.put("(error)"),
         }
-    }
-
-    fn listed(&mut self, word: &str, items: &[Expr]) {
-        let _ = write!(self.out, "({word}");
-        for item in items {
-            self.put(" ");
-            self.expr(item);
-        }
-        self.put(")");
     }
 
     fn str_part(&mut self, part: &StrPart) {

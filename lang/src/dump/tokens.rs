@@ -16,14 +16,15 @@ pub fn tokens(text: &str) -> String {
     rows.extend(lexed.comments.iter().map(comment_row));
     rows.sort_by_key(|row| row.0);
     let mut out = String::new();
-    let (mut line, mut line_start, mut seen) = (1, 0, 0);
+    let (mut line, mut column, mut seen) = (1, 1, 0);
     for (start, end, kind) in rows {
-        for (i, _) in text[seen..start as usize].match_indices('\n') {
-            line += 1;
-            line_start = seen + i + 1;
-        }
+        let gap = &text[seen..start as usize];
+        line += gap.matches('\n').count();
+        column = match gap.rsplit_once('\n') {
+            Some((_, last)) => last.chars().count() + 1,
+            None => column + gap.chars().count(),
+        };
         seen = start as usize;
-        let column = text[line_start..seen].chars().count() + 1;
         let place = format!("{line}:{column}");
         let written = &text[start as usize..end as usize];
         let row = format!("{place:<8}{kind:<10}{written}");

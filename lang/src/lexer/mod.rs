@@ -227,11 +227,7 @@ impl Lexer<'_> {
     /// A number, or what looks like one. After a dot it is the index of a tuple field: `t.0.1` has two.
     fn number(&mut self, kind: Code, start: usize, end: usize) {
         let text = &self.text[start..end];
-        let field = self
-            .out
-            .tokens
-            .last()
-            .is_some_and(|t| t.tok == Tok::Dot && t.end as usize == start);
+        let field = self.out.tokens.last().is_some_and(|t| t.tok == Tok::Dot);
         if field && kind == Code::Float && !text.contains(['e', 'E']) {
             let point = start + text.find('.').unwrap_or(0);
             self.number(Code::Int, start, point);

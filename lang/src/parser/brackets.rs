@@ -355,11 +355,11 @@ impl Balancer<'_> {
         if self.levels.len() <= keep {
             return;
         }
-        let innermost = &self.levels[self.levels.len() - 1];
-        let braces = self.levels[keep..]
-            .iter()
-            .any(|l| matches!(l.kind, Kind::Block | Kind::Record));
-        if braces || !innermost.swallowed {
+        let brace = |l: &&Level| matches!(l.kind, Kind::Block | Kind::Record);
+        let open = &self.levels[keep..];
+        let braces = open.iter().any(|l| brace(&l));
+        let innermost = open.iter().rev().find(|l| !l.swallowed || brace(l));
+        if let Some(innermost) = innermost {
             self.out.errors.push(SyntaxError::Unclosed {
                 open: self.span(innermost.open, innermost.open + 1),
                 bracket: match innermost.kind {

@@ -44,13 +44,14 @@ pub fn expected(terminals: &[String], item: bool) -> Expected {
 
 fn tokens(names: &[&str], item: bool) -> Expected {
     let ends_statement = names.contains(&";");
+    let argument = names.contains(&")");
     let mut tokens: Vec<String> = Vec::new();
     for name in names {
         let shown = match *name {
             "block" => "{",
             "interpolation end" => "}",
             "string end" => "\"",
-            "=" if ends_statement => continue,
+            "=" if ends_statement || argument => continue,
             "broken" | "text" | "interpolation" => continue,
             name if CONTINUATIONS.contains(&name) && names.len() > 1 => continue,
             name => name,
@@ -59,6 +60,8 @@ fn tokens(names: &[&str], item: bool) -> Expected {
             tokens.push(shown.to_string());
         }
     }
+    // The comma before the bracket that ends the list.
+    tokens.sort_by_key(|t| t != ",");
     if item && tokens.iter().all(|t| t == ";") {
         return Expected::NextItem;
     }

@@ -4,7 +4,7 @@
 //! parser from the innermost outwards and cuts blocks into statements, [`recover`] goes on behind an error,
 //! [`build`] makes the nodes, and [`message`] has the prose. Names are not resolved here.
 
-mod brackets;
+pub(crate) mod brackets;
 mod build;
 pub mod error;
 mod expected;
@@ -39,7 +39,7 @@ pub struct Parsed {
     pub comments: Vec<Comment>,
     /// Names of the items that could not be read: whoever resolves names should not report these as unknown.
     pub broken: Vec<Ident>,
-    /// Byte offsets at which statements start, in order.
+    /// Byte offsets at which statements and values of blocks start, in order.
     pub statements: Vec<u32>,
 }
 
@@ -153,6 +153,9 @@ impl Parser<'_> {
             if value.is_none() {
                 value = take_value(&mut stmts);
             }
+        }
+        if let Some(value) = &value {
+            self.b.statements.push(value.node.span.start);
         }
         let depth = stmts.iter().map(|s| s.depth).max().unwrap_or(0);
         Deep {

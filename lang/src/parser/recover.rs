@@ -264,10 +264,21 @@ impl Parser<'_> {
             self.b.errors.push(SyntaxError::Unexpected {
                 at: self.b.span(tokens[i].start, tokens[i].end),
                 found: Found::Token(word.to_string()),
-                expected: Expected::Statement,
+                expected: match &**word {
+                    "not" | "lambda" => Expected::Expression,
+                    _ => Expected::Statement,
+                },
             });
             return;
         }
+        let at = match expected {
+            Expected::Tokens(_) if missing_condition(tokens, at) => at - 1,
+            _ => at,
+        };
+        let expected = match tokens.get(at).map(|t| &t.tok) {
+            Some(Tok::Block(_)) => Expected::Expression,
+            _ => expected,
+        };
         let raw = match tokens.get(at) {
             Some(token) => self.raw.partition_point(|t| t.start < token.start),
             None => {
@@ -284,6 +295,9 @@ impl Parser<'_> {
             });
             return;
         };
+        if self.lower.binary_search(&token.start).is_ok() {
+            return;
+        }
         let at = self.b.span(token.start, token.end);
         let next = self.raw.get(raw + 1).map(|t| &t.tok);
         if let Some(word) = reserved(&token.tok)
@@ -302,6 +316,13 @@ impl Parser<'_> {
             expected,
         });
     }
+}
+
+/// `while { … }`, `for i in { … }`: the body was read as the condition, so the error came behind it.
+fn missing_condition(tokens: &[Token], at: usize) -> bool {
+    let before = |n| at.checked_sub(n).map(|i| &tokens[i].tok);
+    matches!(before(1), Some(Tok::Block(_)))
+        && matches!(before(2), Some(Tok::In | Tok::While | Tok::If))
 }
 
 fn reserved(tok: &Tok) -> Option<&'static str> {

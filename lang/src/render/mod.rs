@@ -37,6 +37,9 @@ pub fn render(sources: &Sources, diagnostics: &[Diagnostic], colour: bool) -> St
         Writer::Plain(w) => w.into_inner(),
     };
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if !colour {
+        text = trim_lines(&text);
+    }
     if let Some(line) = closing_line(diagnostics, colour) {
         text.push_str(&line);
     }
@@ -61,6 +64,16 @@ fn without_source(lines: &Lines, d: &Diagnostic, shown: &mut codespan::Diagnosti
 enum Writer {
     Colour(termcolor::Ansi<Vec<u8>>),
     Plain(termcolor::NoColor<Vec<u8>>),
+}
+
+/// Without the spaces that the layout of labels leaves at the ends of lines.
+fn trim_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
 }
 
 /// By file, then by place, errors before warnings.

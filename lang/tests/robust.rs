@@ -1,0 +1,302 @@
+//! No text makes the parser panic, overflow its stack, or lose its way.
+
+mod common;
+
+use common::{cases, errors};
+use proptest::prelude::*;
+use tpuc_lang::fmt::format;
+use tpuc_lang::render::{json_lines, render};
+use tpuc_lang::source::Sources;
+use tpuc_lang::{dump, parse};
+
+/// Runs everything that takes a text; checks what must hold for all.
+fn survive(text: &str) {
+    let mut sources = Sources::default();
+    let file = sources.add("a.tl", text);
+    let parsed = parse(file, text);
+    for d in &parsed.diagnostics {
+        let spans = std::iter::once(&d.primary)
+            .chain(&d.secondary)
+            .map(|l| l.span);
+        for span in spans {
+            let (start, end) = (span.start as usize, span.end as usize);
+            assert!(start <= end && end <= text.len(), "{}: {span:?}", d.code.0);
+            assert!(
+                text.is_char_boundary(start) && text.is_char_boundary(end),
+                "{}",
+                d.code.0
+            );
+        }
+    }
+    dump::ast(&parsed.module);
+    dump::tokens(text);
+    render(&sources, &parsed.diagnostics, false);
+    json_lines(&sources, &parsed.diagnostics);
+    assert_eq!(format(text).is_ok(), parsed.diagnostics.is_empty());
+    // Without an error nothing is missing from the tree.
+    if parsed.diagnostics.is_empty() {
+        assert!(!dump::ast(&parsed.module).contains("(error)"), "{text}");
+    }
+}
+
+const WORDS: [&str; 84] = [
+    "fn",
+    "type",
+    "const",
+    "import",
+    "main",
+    "test",
+    "let",
+    "mut",
+    "for",
+    "in",
+    "while",
+    "if",
+    "else",
+    "return",
+    "true",
+    "false",
+    "none",
+    "inf",
+    "mesh",
+    "as",
+    "vjp",
+    "tree",
+    "f",
+    "x",
+    "f32",
+    "B",
+    "1",
+    "2.5",
+    "0xff",
+    "1e-3",
+    "12abc",
+    "\"",
+    "\"s\"",
+    "\"a{x}b\"",
+    "\"{x:.2f}\"",
+    "\"{",
+    "}\"",
+    "\"{{\"",
+    "\\",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ";",
+    ":",
+    ".",
+    "..",
+    "->",
+    "=",
+    "|",
+    "||",
+    "&&",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "@",
+    "**",
+    "!",
+    "//",
+    "+=",
+    "=>",
+    "&",
+    "^",
+    "$",
+    "é",
+    "# c",
+    "## d",
+    "\n",
+    "\n\n",
+    "\t",
+    "fn f(x: f32) -> f32 {",
+    "let a = ",
+    "}\n",
+];
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    #[test]
+    fn bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        survive(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn characters(text in "\\PC{0,100}") {
+        survive(&text);
+    }
+
+    #[test]
+    fn words(words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..60), spaced in any::<bool>()) {
+        survive(&words.join(if spaced { " " } else { "" }));
+    }
+
+    #[test]
+    fn words_in_a_function(words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..20)) {
+        survive(&format!("fn f(x: f32) -> f32 {{\n    {}\n    let after = 1;\n    x\n}}\nfn g() {{ }}\n", words.join(" ")));
+    }
+
+    /// A program with a piece cut out, doubled, or replaced.
+    #[test]
+    fn mutations(at in any::<prop::sample::Index>(), len in 0..12usize, word in prop::sample::select(WORDS.to_vec()), kind in 0..3) {
+        let text = include_str!("../../examples/mnist.tl");
+        let at = at.index(text.len());
+        let end = (at + len).min(text.len());
+        survive(&match kind {
+            0 => format!("{}{}", &text[..at], &text[end..]),
+            1 => format!("{}{word}{}", &text[..at], &text[end..]),
+            _ => format!("{}{}{}", &text[..end], &text[at..end], &text[end..]),
+        });
+    }
+}
+
+/// Everything that can nest, 10,000 deep: an error, found without recursion.
+#[test]
+fn deep_nesting_is_an_error() {
+    let n = 10_000;
+    let nested = |open: &str, middle: &str, close: &str| {
+        format!("{}{middle}{}", open.repeat(n), close.repeat(n))
+    };
+    let values = [
+        nested("(", "1", ")"),
+        nested("[", "1", "]"),
+        nested("{", "1", "}"),
+        nested("{a: ", "1", "}"),
+        nested("f(", "1", ")"),
+        nested("x[", "1", "]"),
+        nested("-", "1", ""),
+        nested("!", "a", ""),
+        nested("|a| ", "1", ""),
+        nested("|| ", "1", ""),
+        nested("if a { } else ", "{ }", ""),
+        nested("if a { ", "1", " } else { 2 }"),
+        nested("if ", "a", " { }"),
+        nested("1 + ", "1", ""),
+        nested("1 ** ", "1", ""),
+        nested("a || ", "b", ""),
+        nested("a < b && ", "b", ""),
+        nested("", "f", "(x)"),
+        nested("", "f", ".w"),
+        nested("", "f", ".0"),
+        nested("", "f", "[0]"),
+        nested("(|x| { let y = ", "1", "; y })"),
+        nested("|x: fn(f32) -> ", "f32", "| x"),
+    ];
+    let types = [
+        nested("(", "f32", ",)"),
+        nested("f32[", "3", "]"),
+        nested("A[", "3", "]"),
+        nested("{a: ", "f32", "}"),
+        nested("fn(", "", ") -> f32"),
+        nested("fn() -> ", "f32", ""),
+        format!("f32[{}]", nested("1 + ", "1", "")),
+        format!("f32[{}]", nested("-", "1", "")),
+        format!("f32[{}]", nested("(", "1", ")")),
+    ];
+    let statements = [
+        nested("for i in x { ", "", "}"),
+        nested("while x { ", "", "}"),
+        nested("for i in x ", "", "{ }"),
+        format!("let {} = x;", nested("(", "a", ",)")),
+        format!("let {} = x;", nested("{a: ", "a", "}")),
+    ];
+    let texts = values
+        .iter()
+        .map(|v| format!("main {{ let x = {v}; }}"))
+        .chain(values.iter().map(|v| format!("const X = {v}")))
+        .chain(types.iter().map(|t| format!("type T = {t}")))
+        .chain(
+            types
+                .iter()
+                .map(|t| format!("fn f(x: {t}) {{ let y: {t} = x; }}")),
+        )
+        .chain(statements.iter().map(|s| format!("main {{ {s} }}")));
+    for text in texts {
+        let parsed = parse(Default::default(), &text);
+        assert!(!parsed.diagnostics.is_empty(), "accepted: {:.60}…", text);
+        survive(&text);
+    }
+}
+
+/// As deep as is allowed, everything still works.
+#[test]
+fn nesting_within_the_limit_is_fine() {
+    let n = 120;
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("f(", ")"),
+        ("-", ""),
+        ("|a| ", ""),
+        ("1 + ", ""),
+        ("(|x| { ", " })"),
+    ] {
+        let text = format!("main {{ let x = {}1{}; }}", open.repeat(n), close.repeat(n));
+        assert_eq!(errors(&text), "");
+        survive(&text);
+    }
+}
+
+/// Broken brackets and strings of any number.
+#[test]
+fn thousands_of_open_ends() {
+    for piece in [
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "\"",
+        "\"{",
+        "\"{\"{",
+        "f(\"",
+        "let x = (",
+        "fn f() {\n",
+        "|",
+        "a.",
+        "{ a: ",
+        "\"\n",
+        "($",
+        ";",
+        "if ",
+        "else ",
+    ] {
+        survive(&piece.repeat(3000));
+        survive(&format!("main {{ {} }}", piece.repeat(3000)));
+    }
+}
+
+/// A long file of functions has as many items as it should, and one mistake in it one message.
+#[test]
+fn a_long_file() {
+    let function = |i: usize| {
+        format!(
+            "## Number {i}.\nfn f{i}[B](x: f32[B, 784], w: f32[784, 10]) -> f32[B, 10] {{\n    let h = relu(x @ w + 1.0); # layer\n    let mut s = {{ w: h, b: (h, 1) }};\n    for i in 0..10 {{\n        s.w = s.w * 2.0 - h[0:1, ..];\n    }}\n    if sum(h) > 0.0 {{ s.w }} else {{ map(|a| {{ a }}, h) }}\n}}\n\n"
+        )
+    };
+    let mut text: String = (0..5000).map(function).collect();
+    assert!(text.lines().count() >= 50_000);
+    let parsed = parse(Default::default(), &text);
+    assert_eq!(parsed.diagnostics, []);
+    assert_eq!(parsed.module.items.len(), 5000);
+    let at = text.rfind("* 2.0").expect("the product is there");
+    text.replace_range(at..at + 1, "* *");
+    let parsed = parse(Default::default(), &text);
+    assert_eq!(parsed.diagnostics.len(), 1);
+    assert_eq!(parsed.module.items.len(), 5000);
+}
