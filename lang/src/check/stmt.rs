@@ -201,6 +201,11 @@ impl<'a> Cx<'a, '_> {
                 {
                     self.local_consts.insert(*id, known);
                 }
+                if let (Pattern::Local(id), ExprKind::Builtin { attrs, .. }) = (&bound, &value.kind)
+                    && attrs.iter().any(|a| a.name == "keepdims")
+                {
+                    self.initialisers.insert(*id, value.clone());
+                }
                 bound
             }
         }
