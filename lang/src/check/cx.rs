@@ -70,6 +70,7 @@ impl<'a, 'w> Cx<'a, 'w> {
             .collect();
         let names = Names {
             generics: super::infer::generic_names(&generics),
+            literals: Vec::new(),
             aliases: w.module(module).aliases.clone(),
         };
         Cx {
@@ -102,6 +103,7 @@ impl<'a, 'w> Cx<'a, 'w> {
         if self.quiet > 0 {
             self.quiet_problems += u32::from(problem.is_error());
         } else {
+            self.names.literals = self.infer.defaults();
             self.w.report(&self.names, problem);
         }
     }
@@ -177,7 +179,7 @@ pub fn generics_of(params: &[GenericParam]) -> Rc<Vec<Generic>> {
 /// What stands for an expression that has been reported.
 pub fn bad(span: Span) -> Expr {
     Expr {
-        kind: ExprKind::Fields(Vec::new()),
+        kind: ExprKind::Block(typed::Block::default()),
         ty: Ty::Error,
         span,
     }

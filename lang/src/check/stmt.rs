@@ -422,18 +422,8 @@ impl<'a> Cx<'a, '_> {
                     }
                 }
             }
-            A::Index(base, _) => {
-                self.report(Problem::AssignToIndex {
-                    span: target.span,
-                    base: self.text(base.span).into(),
-                });
-                None
-            }
-            A::Error => None,
-            _ => {
-                self.report(Problem::NotAPlace { span: target.span });
-                None
-            }
+            // The parser has reported anything else.
+            _ => None,
         }
     }
 
