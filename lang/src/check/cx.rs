@@ -36,6 +36,8 @@ pub struct Cx<'a, 'w> {
     pub locals: Vec<Local>,
     /// The values of variables that `let` gives a constant, for where a constant is wanted.
     pub local_consts: HashMap<LocalId, Const>,
+    /// Reductions that `let` gives a name, for help lines.
+    pub initialisers: HashMap<LocalId, Expr>,
     /// The locals assigned so far in each open loop or branch.
     pub assigned: Vec<BTreeSet<LocalId>>,
     /// Depth of loops in which each local was declared.
@@ -68,6 +70,7 @@ impl<'a, 'w> Cx<'a, 'w> {
             .collect();
         let names = Names {
             generics: super::infer::generic_names(&generics),
+            literals: Vec::new(),
             aliases: w.module(module).aliases.clone(),
         };
         Cx {
@@ -82,6 +85,7 @@ impl<'a, 'w> Cx<'a, 'w> {
             scope: Scope::default(),
             locals: Vec::new(),
             local_consts: HashMap::new(),
+            initialisers: HashMap::new(),
             assigned: Vec::new(),
             local_depth: Vec::new(),
             loop_depth: 0,
@@ -99,6 +103,7 @@ impl<'a, 'w> Cx<'a, 'w> {
         if self.quiet > 0 {
             self.quiet_problems += u32::from(problem.is_error());
         } else {
+            self.names.literals = self.infer.defaults();
             self.w.report(&self.names, problem);
         }
     }
@@ -174,7 +179,7 @@ pub fn generics_of(params: &[GenericParam]) -> Rc<Vec<Generic>> {
 /// What stands for an expression that has been reported.
 pub fn bad(span: Span) -> Expr {
     Expr {
-        kind: ExprKind::Fields(Vec::new()),
+        kind: ExprKind::Block(typed::Block::default()),
         ty: Ty::Error,
         span,
     }

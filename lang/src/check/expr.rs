@@ -67,7 +67,10 @@ impl<'a> Cx<'a, '_> {
     pub fn coerce(&mut self, got: Expr, want: &Ty, context: Context) -> Expr {
         if let Err(clash) = self.infer.unify(want, &got.ty) {
             let (expected, found) = (self.infer.ty(want), self.infer.ty(&got.ty));
-            let help = self.mismatch_help(&expected, &found, got.span);
+            let help = match context {
+                Context::Element { .. } => Vec::new(),
+                _ => self.mismatch_help(&expected, &found, got.span),
+            };
             self.report(Problem::Mismatch {
                 context,
                 span: got.span,

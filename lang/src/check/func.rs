@@ -540,6 +540,7 @@ impl<'a> Cx<'a, '_> {
         // The parameters still open are shown by their names in the signature.
         let names = super::show::Names {
             generics: open_names(self, signature),
+            literals: self.infer.defaults(),
             aliases: self.names.aliases.clone(),
         };
         let context = Context::Arg {

@@ -44,7 +44,10 @@ impl<'a> Cx<'a, '_> {
             && !same_shape(have, want)
             && same_shape(&[b.clone(), a.clone()], want)
         {
-            return Some(format!("transpose it: `transpose({text})`"));
+            return Some(match text.strip_prefix("transpose(") {
+                Some(_) => "it fits without the `transpose`".to_string(),
+                None => format!("transpose it: `transpose({text})`"),
+            });
         }
         if want.is_empty() && !have.is_empty() {
             return Some(format!(

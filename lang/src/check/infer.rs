@@ -34,6 +34,14 @@ impl Class {
         }
     }
 
+    /// What a literal of the class is on its own.
+    fn default(self) -> Elem {
+        match self {
+            Class::Float => Elem::F32,
+            Class::Any | Class::Num | Class::Int => Elem::I32,
+        }
+    }
+
     pub fn has(self, elem: Elem) -> bool {
         match self {
             Class::Any => true,
@@ -137,15 +145,19 @@ impl Infer {
 
     /// Gives the literals made since `mark` that met nothing their default.
     pub fn settle(&mut self, mark: usize) {
-        for i in mark..self.elems.len() {
-            if self.elems[i].bound.is_none() && self.elems[i].literal {
-                let elem = match self.elems[i].class {
-                    Class::Float => Elem::F32,
-                    Class::Any | Class::Num | Class::Int => Elem::I32,
-                };
-                self.elems[i].bound = Some(ElemTy::Known(elem));
+        for var in &mut self.elems[mark..] {
+            if var.bound.is_none() && var.literal {
+                var.bound = Some(ElemTy::Known(var.class.default()));
             }
         }
+    }
+
+    /// What each literal that has met nothing yet would become, for messages.
+    pub fn defaults(&self) -> Vec<Option<Elem>> {
+        self.elems
+            .iter()
+            .map(|v| (v.bound.is_none() && v.literal).then(|| v.class.default()))
+            .collect()
     }
 
     // What is known so far.

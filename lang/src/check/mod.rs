@@ -47,8 +47,8 @@ use cx::{Cx, Place};
 use konst::Const;
 use load::{Loaded, ROOT};
 use problem::Problem;
-pub(crate) use show::Names;
 use show::Alias;
+pub(crate) use show::Names;
 use std::rc::Rc;
 use world::{ConstValue, Item, World};
 
@@ -254,8 +254,12 @@ fn collect_aliases(w: &mut World) {
     }
 }
 
-/// Sorted by place, without the repetitions of code that is checked in several ways.
+/// Sorted by place, without the repetitions of code that is checked in several ways. What is unused is only told of
+/// programs without errors: behind an error nothing has been looked at.
 fn tidy(diagnostics: &mut Vec<Diagnostic>) {
+    if diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        diagnostics.retain(|d| !matches!(d.code.0, "W0102" | "W0103" | "W0104" | "W0108"));
+    }
     diagnostics.sort_by(|a, b| {
         let key = |d: &Diagnostic| {
             let s = d.primary.span;

@@ -2,7 +2,11 @@
 
 /// The best candidate within a third of the length of the name, at least one edit; `None` if nothing is near.
 pub fn near<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
-    let limit = (name.chars().count() / 3).clamp(1, 3);
+    let limit = match name.chars().count() {
+        // Of names this short everything is near.
+        0 | 1 => 0,
+        n => (n / 3).clamp(1, 3),
+    };
     let mut best: Option<(usize, &str)> = None;
     for candidate in known {
         let same_letters = candidate.eq_ignore_ascii_case(name);

@@ -254,18 +254,19 @@ impl<'a> Cx<'a, '_> {
 
     /// A new axis or a transposition that makes two operands broadcast.
     fn broadcast_help(&self, l: &Expr, ls: &Shape, r: &Expr, rs: &Shape) -> Vec<String> {
-        let mut help = Vec::new();
-        for (x, xs, other) in [(l, ls, rs), (r, rs, ls)] {
+        let shown = |x: &Expr, shape: &Shape| match self.infer.ty(&x.ty) {
+            Ty::Tensor(elem, _) => self.names.plain(&Ty::Tensor(elem, shape.clone())),
+            _ => String::new(),
+        };
+        let simple = |x: &Expr| {
             let text = self.text(x.span);
-            let text = if is_simple(text) {
+            if is_simple(text) {
                 text.to_string()
             } else {
                 format!("({text})")
-            };
-            let shown = |shape: &Shape| match self.infer.ty(&x.ty) {
-                Ty::Tensor(elem, _) => self.names.plain(&Ty::Tensor(elem, shape.clone())),
-                _ => String::new(),
-            };
+            }
+        };
+        for (x, xs, other) in [(l, ls, rs), (r, rs, ls)] {
             if xs.len() < other.len() {
                 let mut wider = xs.clone();
                 wider.push(ShapeItem::Dim(crate::typed::Dim::int(1)));
@@ -274,24 +275,33 @@ impl<'a> Cx<'a, '_> {
                         1 => "[:, none]",
                         _ => "[.., none]",
                     };
-                    let reduced = self.reduced_without_keepdims(x);
-                    help.push(match reduced {
+                    let made = match x.kind {
+                        ExprKind::Local(id) => self.initialisers.get(&id).unwrap_or(x),
+                        _ => x,
+                    };
+                    let shown = shown(x, &wider);
+                    return vec![match self.reduced_without_keepdims(made) {
                         Some(call) => format!(
-                            "keep the reduced dimension: `{call}, keepdims=true)` is {}",
-                            shown(&wider)
+                            "keep the reduced dimension: `{call}, keepdims=true)` is {shown}"
                         ),
-                        None => format!("`{text}{index}` is {}", shown(&wider)),
-                    });
-                }
-            }
-            if let [a, b] = xs.as_slice() {
-                let turned = vec![b.clone(), a.clone()];
-                if broadcast(&turned, other).is_ok_and(|b| !b.both_stretch) {
-                    help.push(format!("`transpose({text})` is {}", shown(&turned)));
+                        None => format!("`{}{index}` is {shown}", simple(x)),
+                    }];
                 }
             }
         }
-        help.truncate(2);
+        let mut help = Vec::new();
+        for (x, xs, other) in [(l, ls, rs), (r, rs, ls)] {
+            if let [a, b] = xs.as_slice() {
+                let turned = vec![b.clone(), a.clone()];
+                if broadcast(&turned, other).is_ok_and(|b| !b.both_stretch) {
+                    help.push(format!(
+                        "`transpose({})` is {}",
+                        self.text(x.span),
+                        shown(x, &turned)
+                    ));
+                }
+            }
+        }
         help
     }
 

@@ -66,19 +66,27 @@ impl Cx<'_, '_> {
         span: Span,
     ) {
         let subst = Subst::new(args);
+        let mut inexact = false;
         for requirement in requirements {
             let Some(need) = substitute(&requirement.need, &subst) else {
-                self.report(Problem::Inexact {
-                    span,
-                    callee: Some((callee.clone(), requirement.span)),
-                    text: None,
-                });
+                // What is not whole is reported once, by the need that asks for just that.
+                if !inexact {
+                    self.report(Problem::Inexact {
+                        span,
+                        callee: Some((callee.clone(), requirement.span)),
+                        text: None,
+                    });
+                }
+                inexact = true;
                 continue;
             };
             for need in need {
                 match decide(&need, span, Some((callee.clone(), requirement.span))) {
                     Verdict::Holds => {}
-                    Verdict::Fails(problem) => self.report(problem),
+                    Verdict::Fails(problem) => {
+                        inexact |= matches!(problem, Problem::Inexact { .. });
+                        self.report(problem);
+                    }
                     Verdict::Open(needs) => self.keep(needs, span),
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::subst::Subst;
 use crate::ast::{GenericKind, Name};
-use crate::typed::{Atom, Dim, ElemTy, Generic, GenericArg, GenericId, ShapeItem, Ty};
+use crate::typed::{Atom, Dim, Elem, ElemTy, Generic, GenericArg, GenericId, ShapeItem, Ty};
 
 /// A named type that messages may use: as it is reached from the file, and what it stands for.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub struct Alias {
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     pub generics: Vec<Name>,
+    /// What the element variables of literals would become, by their numbers.
+    pub literals: Vec<Option<Elem>>,
     pub aliases: std::rc::Rc<Vec<Alias>>,
 }
 
@@ -112,7 +114,10 @@ impl Printer<'_> {
             ElemTy::Known(e) => e.name().to_string(),
             ElemTy::Param(g) => self.param(*g),
             ElemTy::LeafOf(g) => format!("{}'s leaf", self.param(*g)),
-            ElemTy::Var(_) => "_".to_string(),
+            ElemTy::Var(v) => match self.names.literals.get(*v as usize) {
+                Some(Some(elem)) => elem.name().to_string(),
+                _ => "_".to_string(),
+            },
         }
     }
 

@@ -201,6 +201,11 @@ impl<'a> Cx<'a, '_> {
                 {
                     self.local_consts.insert(*id, known);
                 }
+                if let (Pattern::Local(id), ExprKind::Builtin { attrs, .. }) = (&bound, &value.kind)
+                    && attrs.iter().any(|a| a.name == "keepdims")
+                {
+                    self.initialisers.insert(*id, value.clone());
+                }
                 bound
             }
         }
@@ -417,18 +422,8 @@ impl<'a> Cx<'a, '_> {
                     }
                 }
             }
-            A::Index(base, _) => {
-                self.report(Problem::AssignToIndex {
-                    span: target.span,
-                    base: self.text(base.span).into(),
-                });
-                None
-            }
-            A::Error => None,
-            _ => {
-                self.report(Problem::NotAPlace { span: target.span });
-                None
-            }
+            // The parser has reported anything else.
+            _ => None,
         }
     }
 

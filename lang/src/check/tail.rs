@@ -72,6 +72,15 @@ impl<'a> Cx<'a, '_> {
     fn missing_value(&mut self, block: &ast::Block, ret: &Ty, name: &ast::Name) {
         if self.infer.unify(ret, &Ty::unit()).is_err() {
             let last = block.stmts.last();
+            if let Some(S::Expr(e)) = last.map(|s| &s.kind)
+                && let A::If { .. } = e.kind
+            {
+                self.report(Problem::IfWithoutElse {
+                    span: e.span,
+                    ty: ret.clone(),
+                });
+                return;
+            }
             let dropped = last.and_then(|s| match &s.kind {
                 S::Expr(e) if self.text(s.span).ends_with(';') => Some(e.span),
                 _ => None,

@@ -26,7 +26,11 @@ pub fn program(program: &Program, only: Option<&str>) -> String {
             out.push_str(&script(program, "main", body));
         }
         for test in &program.tests {
-            out.push_str(&script(program, &format!("test {:?}", test.name), &test.body));
+            out.push_str(&script(
+                program,
+                &format!("test {:?}", test.name),
+                &test.body,
+            ));
         }
     }
     out.truncate(out.trim_end().len());
@@ -504,7 +508,10 @@ impl<'p> Printer<'p> {
             Static::Str(s) => format!("{s:?}"),
             Static::Elem(e) => self.names.elem(e),
             Static::Axes(axes) => {
-                let each: Vec<&str> = axes.iter().map(|a| a.as_deref().unwrap_or("none")).collect();
+                let each: Vec<&str> = axes
+                    .iter()
+                    .map(|a| a.as_deref().unwrap_or("none"))
+                    .collect();
                 format!("[{}]", each.join(", "))
             }
             // Printed by `index`.
@@ -546,8 +553,11 @@ impl<'p> Printer<'p> {
                 }
             }
             Callee::Lambda(lambda) => {
-                let params: Vec<String> =
-                    lambda.params.iter().map(|p| self.typed_pattern(p)).collect();
+                let params: Vec<String> = lambda
+                    .params
+                    .iter()
+                    .map(|p| self.typed_pattern(p))
+                    .collect();
                 let _ = write!(self.out, "|{}| ", params.join(", "));
                 self.expr(&lambda.body);
             }

@@ -18,13 +18,12 @@ impl Problem {
             P::Recursion { .. } => "E0210",
             P::NotAType { .. } | P::NotAValue { .. } => "E0211",
             P::NotAssignable { .. } => "E0212",
-            P::NotAPlace { .. } | P::AssignToIndex { .. } => "E0213",
-            P::ConstOverflow { .. } | P::ConstDivisionByZero { .. } => "E0214",
+            P::ConstOverflow { .. } | P::ConstDivisionByZero { .. } => "E0213",
             P::FunctionAsValue { .. }
             | P::BareTransform { .. }
             | P::FormAsFunction { .. }
-            | P::BuiltinAsFunction { .. } => "E0215",
-            P::Misplaced { .. } => "E0216",
+            | P::BuiltinAsFunction { .. } => "E0214",
+            P::Misplaced { .. } => "E0215",
 
             P::ElemMix { .. } => "E0301",
             P::MatMulInner { .. } | P::MatMulScalar { .. } => "E0302",

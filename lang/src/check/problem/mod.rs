@@ -155,13 +155,6 @@ pub enum Problem {
         definition: Option<Span>,
         in_lambda: bool,
     },
-    NotAPlace {
-        span: Span,
-    },
-    AssignToIndex {
-        span: Span,
-        base: String,
-    },
     ConstOverflow {
         span: Span,
     },

@@ -78,8 +78,6 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         | P::NotAType { .. }
         | P::NotAValue { .. }
         | P::NotAssignable { .. }
-        | P::NotAPlace { .. }
-        | P::AssignToIndex { .. }
         | P::ConstOverflow { .. }
         | P::ConstDivisionByZero { .. }
         | P::Misplaced { .. }

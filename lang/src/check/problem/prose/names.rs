@@ -188,21 +188,6 @@ pub fn say(p: &Problem) -> Diagnostic {
                 None => d,
             }
         }
-        P::NotAPlace { span } => error(
-            p,
-            "this cannot be assigned",
-            *span,
-            "not a variable or a field of one",
-        ),
-        P::AssignToIndex { span, base } => error(
-            p,
-            "an element of a tensor cannot be assigned",
-            *span,
-            "tensors are values",
-        )
-        .help(format!(
-            "make a new one: `{base} = set({base}, index, value);`"
-        )),
         P::ConstOverflow { span } => error(
             p,
             "this constant is too large",
