@@ -1,7 +1,7 @@
 //! Run-time starts, gathers along an axis, and functional updates.
 
 use super::Call;
-use super::attrs::{Arg, Index};
+use super::attrs::Index;
 use super::index::{self, Plan};
 use super::num::Num;
 use crate::ir::op::{GatherDims, ScatterDims, ScatterOp};
@@ -78,20 +78,24 @@ pub(super) fn take_along_axis(b: &mut Builder, c: &Call) -> Value {
 /// Positions out of range are dropped; of equal ones the last sets, all add.
 pub(super) fn update(b: &mut Builder, c: &Call, op: ScatterOp) -> Result<Value> {
     let (x, v) = (c.args[0], c.args[c.args.len() - 1]);
-    let items: &[Index] = match c.attrs.get("index") {
-        Some(Arg::Index(items)) => items,
-        _ => &[],
-    };
-    let tensors = &c.args[1..c.args.len() - 1];
-    if let ([Index::Tensor], [rows]) = (items, tensors) {
+    let positions = &c.args[1..c.args.len() - 1];
+    let items: Vec<Index> =
+        (1..=positions.len()).map(|i| c.literal_int(i).map_or(Index::Tensor, Index::At)).collect();
+    if let ([Index::Tensor], [rows]) = (items.as_slice(), positions) {
         return Ok(update_rows(b, x, *rows, v, op));
     }
+    let tensors: Vec<Value> = positions
+        .iter()
+        .zip(&items)
+        .filter(|(_, item)| **item == Index::Tensor)
+        .map(|(v, _)| *v)
+        .collect();
     // In general: the flat positions that the index reads say where to write.
     let shape = b.shape_of(x);
     let total: usize = shape.iter().product();
     let position = b.iota(Elem::I32, &[total], 0);
     let position = b.reshape(position, &shape);
-    let plan = Plan::of(shape.clone(), items, tensors, c)?;
+    let plan = Plan::of(shape.clone(), &items, &tensors, c)?;
     let position = index::apply(b, position, plan);
     let count = b.ty(position).numel();
     let wanted = b.shape_of(position);

@@ -28,8 +28,8 @@ const AXIS_LAST: Param = opt("axis", Kind::Int, Default::Int(-1));
 pub const ROWS: &[Row] = &[
     row("take",            Builtin::Take,          &[X, IDX, opt("axis", Kind::Int, Default::Int(0))], take),
     row("take_along_axis", Builtin::TakeAlongAxis, &[X, IDX, req("axis", Kind::Int)], take_along_axis),
-    row("set",             Builtin::Set,           &[X, req("idx", Kind::Values), req("v", Kind::Value)], update),
-    row("add_at",          Builtin::AddAt,         &[X, req("idx", Kind::Values), req("v", Kind::Value)], update),
+    row("set",             Builtin::Set,           &[X, req("idx", Kind::Positions), req("v", Kind::Value)], update),
+    row("add_at",          Builtin::AddAt,         &[X, req("idx", Kind::Positions), req("v", Kind::Value)], update),
     row("sort",            Builtin::Sort,          &[X, AXIS_LAST, opt("descending", Kind::Flag, Default::Flag(false))], sort),
     row("argsort",         Builtin::ArgSort,       &[X, AXIS_LAST, opt("descending", Kind::Flag, Default::Flag(false))], sort),
     row("top_k",           Builtin::TopK,          &[X, req("k", Kind::Int)], top_k),

@@ -47,6 +47,8 @@ pub enum Kind {
     Value,
     /// Several operands: a tuple or list of values, or a tensor's value alone.
     Values,
+    /// One integer tensor, or a tuple of them, one an axis.
+    Positions,
     /// All remaining positional arguments.
     Rest,
     /// An integer known at compile time.
