@@ -32,7 +32,7 @@ pub fn jvp(f: &Func, active: &[bool]) -> Result<Func, AdError> {
             results.push(t);
         }
     }
-    Ok(tidy::tidy(cx.e.finish(results)))
+    Ok(tidy(cx.e.finish(results)))
 }
 
 /// Reverse mode. Inputs: those of `f`, then a cotangent for each float output. Outputs: those of `f`, then the
@@ -117,7 +117,7 @@ fn finish_reverse<'f>(
         let ct = tx.take(t);
         results.push(tx.or_zeros(ct, t));
     }
-    Ok(tidy::tidy(cx.e.finish(results)))
+    Ok(tidy(cx.e.finish(results)))
 }
 
 /// Parameters for the inputs of `f`; none of them has a tangent yet.

@@ -17,10 +17,17 @@ pub mod error;
 pub mod forward;
 pub mod rules;
 pub mod tape;
-pub mod tidy;
 pub mod transpose;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::{AdError, AdErrorKind};
+
+use crate::ir::Func;
+use crate::passes::cse;
+
+/// What every transform ends with: what is computed twice is computed once, and what nothing needs goes.
+pub fn tidy(f: Func) -> Func {
+    dce::eliminate(&cse::run(&f))
+}

@@ -81,7 +81,7 @@ pub fn vmap(f: &Func, in_axes: &[Option<usize>], size: usize) -> Result<Func, Ad
     }
     let outs = bx.region(f, &f.body)?;
     let results = outs.into_iter().map(|lane| bx.mapped(lane)).collect();
-    Ok(tidy::tidy(bx.e.finish(results)))
+    Ok(tidy(bx.e.finish(results)))
 }
 
 pub(crate) struct Batcher {

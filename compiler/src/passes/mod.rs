@@ -5,7 +5,7 @@
 //! Nothing algebraic is done here: that is the e-graph's.
 
 mod copy;
-mod cse;
+pub(crate) mod cse;
 mod dce;
 mod erase;
 mod licm;

@@ -19,23 +19,24 @@ pub fn reduce(cx: &mut Cx, op: ReduceOp, axes: &[usize], x: Dual) -> Dual {
         (_, None) => None,
         (_, Some(t)) if axes.is_empty() => Some(t),
         (ReduceOp::Sum, Some(t)) => Some(cx.lin_sum(t, axes)),
-        (ReduceOp::Max | ReduceOp::Min, Some(t)) => extremum(cx, axes, x.primal, y, t),
+        (ReduceOp::Max | ReduceOp::Min, Some(t)) => Some(extremum(cx, axes, x.primal, y, t)),
         (ReduceOp::Prod, Some(_)) => product(cx, axes, x).tangent,
     };
     Dual::new(y, t)
 }
 
 /// Each of `k` ties has 1/k.
-fn extremum(cx: &mut Cx, axes: &[usize], x: Value, y: Value, t: Value) -> Option<Value> {
+fn extremum(cx: &mut Cx, axes: &[usize], x: Value, y: Value, t: Value) -> Value {
     let shape = cx.e.shape(x).to_vec();
     let elem = cx.e.elem(x);
     let wide = cx.e.expand(y, &shape, axes);
     let mask = cx.e.compare(CompareOp::Eq, x, wide);
     let ones = cx.e.convert(mask, elem);
     let count = cx.e.sum(ones, axes);
-    let chosen = cx.lin_select(mask, Some(t), None)?;
+    // A product, so that where there is no winner (NaN) both modes give NaN.
+    let chosen = cx.scale(t, ones);
     let sum = cx.lin_sum(chosen, axes);
-    Some(cx.lin_div(sum, count))
+    cx.lin_div(sum, count)
 }
 
 /// A product by halves: right where elements are 0, at every order.

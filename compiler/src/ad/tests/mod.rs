@@ -1,4 +1,8 @@
 //! Tests of the derivatives: snapshots of the emitted code; values in the files beside.
 
+mod check;
+mod control;
+mod conventions;
+mod primitives;
 mod programs;
 mod snapshots;
