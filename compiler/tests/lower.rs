@@ -49,7 +49,7 @@ macro_rules! families {
     };
 }
 
-families! { elementwise constants structural indexing reductions windows linear_algebra sorting loops transparent random special }
+families! { elementwise constants structural indexing reductions windows linear_algebra sorting loops transparent random special integers empty }
 
 /// The text that holds one instruction of every primitive, without what only `main` may hold.
 fn every_pure_primitive() -> Func {
