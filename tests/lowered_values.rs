@@ -84,6 +84,29 @@ fn every_primitive_gives_what_the_interpreter_gives() {
     assert!(expected.len() > 100);
 }
 
+/// So that random normal numbers are JAX's: `scripts/reference/erf_inv.py` made the data.
+#[test]
+fn erf_inv_is_jaxs_bit_for_bit() {
+    let lines = include_str!("reference/erf_inv_f32.txt").lines();
+    let pairs: Vec<Vec<u64>> = lines.map(|line| words(&line.to_string())).collect();
+    let x: Vec<u64> = pairs.iter().map(|pair| pair[0]).collect();
+    let n = pairs.len();
+    let text =
+        format!("func f(%x: f32[{n}]) -> (f32[{n}]) {{\n%y = erf_inv %x : f32[{n}]\nreturn %y\n}}");
+    let func = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    let (client, version) = cpu();
+    let found = run(&client, &version, &func, &[x]).remove(0);
+    for (found, pair) in found.into_iter().zip(&pairs) {
+        let [x, expected] = pair[..] else {
+            panic!("{pair:x?}")
+        };
+        let nan = |bits: u64| f32::from_bits(bits as u32).is_nan();
+        let same = found == expected || nan(found) && nan(expected);
+        assert!(same, "erf_inv of {x:#x} is {found:#x}, not {expected:#x}");
+    }
+    assert!(n > 1000);
+}
+
 /// The IR that holds one instruction of every primitive, without what only `main` may hold, with all values of the
 /// body as results.
 fn every_pure_primitive() -> Func {

@@ -5,7 +5,7 @@ use tpuc_compiler::ir::op::{BinaryOp, Op};
 use tpuc_compiler::ir::parse::parse;
 use tpuc_compiler::ir::types::{Elem, Type};
 use tpuc_compiler::ir::{Builder, Func};
-use tpuc_compiler::lower::{self, Module, Options};
+use tpuc_compiler::lower::{self, Mesh, Module, Options};
 use tpuc_lang::source::Sources;
 use tpuc_lang::span::Span;
 
@@ -49,7 +49,7 @@ macro_rules! families {
     };
 }
 
-families! { elementwise constants structural indexing reductions windows linear_algebra sorting loops transparent random special }
+families! { elementwise constants structural indexing reductions windows linear_algebra sorting loops transparent random special integers empty }
 
 /// The text that holds one instruction of every primitive, without what only `main` may hold.
 fn every_pure_primitive() -> Func {
@@ -112,6 +112,7 @@ fn ops_carry_places_and_inputs_are_donated() {
         sources: Some(&sources),
         input_names: &names,
         donate: &[(1, 0)],
+        mesh: None,
     };
     let module = lowered(&func, options);
     insta::assert_snapshot!("places", module.to_text(true));
@@ -120,6 +121,32 @@ fn ops_carry_places_and_inputs_are_donated() {
     let artifact = module.to_portable_artifact("1.0.0").unwrap_or_default();
     let found = artifact.windows(18).any(|w| w == b"tf.aliasing_output");
     assert!(found, "donation is lost");
+}
+
+#[test]
+fn layouts_go_into_annotations() {
+    let ir = include_str!("lower/layouts.ir");
+    let func = parse(ir).unwrap_or_else(|e| panic!("{e}"));
+    let axes = [("data".to_string(), 4), ("model".to_string(), 1)];
+    let rows = vec![Some("data".to_string()), None];
+    let mesh = Mesh {
+        axes: &axes,
+        inputs: std::slice::from_ref(&rows),
+        outputs: &[],
+    };
+    let names = input_names(ir);
+    let options = Options {
+        input_names: &names,
+        mesh: Some(mesh),
+        ..Options::default()
+    };
+    let module = lowered(&func, options);
+    let text = module.to_text(false);
+    insta::assert_snapshot!("layouts", format!("{ir}\n{text}"));
+    let program = module.to_program("1.0.0").unwrap_or_default();
+    assert!(program.starts_with(b"#loc") || program.starts_with(b"module"));
+    // On one device there is nothing to lay out.
+    assert!(!beside(ir).contains("sdy"));
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub struct Tensor<'c> {
 /// What all functions of one module share.
 pub struct Session<'c> {
     pub context: &'c Context,
+    /// Whether layouts are written down.
+    pub has_mesh: bool,
     types: RefCell<HashMap<Type, MlirType<'c>>>,
     private_names: RefCell<BTreeSet<String>>,
     private: RefCell<Vec<Operation<'c>>>,
@@ -40,9 +42,10 @@ pub struct Session<'c> {
 }
 
 impl<'c> Session<'c> {
-    pub fn new(context: &'c Context) -> Self {
+    pub fn new(context: &'c Context, has_mesh: bool) -> Self {
         Session {
             context,
+            has_mesh,
             types: RefCell::default(),
             private_names: RefCell::default(),
             private: RefCell::default(),

@@ -1,6 +1,7 @@
 //! Functions and regions: signatures, which IR value is which MLIR value, and the walk over instructions.
 
 use super::emit::{Emit, OpenBlock, Session, Tensor};
+use super::mesh::{self, Mesh};
 use super::place::Places;
 use super::table;
 use crate::ir::func::{Func, Region, Value};
@@ -20,6 +21,7 @@ pub struct Signature<'a> {
     pub outputs: &'a [Type],
     /// (input, output): the output takes over the memory of the input.
     pub donate: &'a [(usize, usize)],
+    pub mesh: Option<Mesh<'a>>,
 }
 
 impl<'a> Signature<'a> {
@@ -30,6 +32,7 @@ impl<'a> Signature<'a> {
             inputs,
             outputs,
             donate: &[],
+            mesh: None,
         }
     }
 
@@ -46,7 +49,7 @@ impl<'a> Signature<'a> {
         let function_type =
             FunctionType::new(context, &types(self.inputs), &types(self.outputs)).into();
         let string = |text: &str| -> Attribute<'c> { StringAttribute::new(context, text).into() };
-        let mut attributes: Vec<(Identifier<'c>, Attribute<'c>)> = vec![
+        let mut attributes: Vec<Named<'c>> = vec![
             (session.id("sym_name"), string(self.name)),
             (session.id("sym_visibility"), string(self.visibility)),
             (
@@ -54,8 +57,13 @@ impl<'a> Signature<'a> {
                 TypeAttribute::new(function_type).into(),
             ),
         ];
-        if !self.donate.is_empty() {
-            attributes.push((session.id("arg_attrs"), self.aliases(session)));
+        if !self.donate.is_empty() || self.mesh.is_some() {
+            attributes.push((session.id("arg_attrs"), self.input_attributes(session)));
+        }
+        if let Some(mesh) = self.mesh {
+            let layouts = |i: usize| shardings(session, mesh.outputs, i, self.outputs);
+            let results = (0..self.outputs.len()).map(layouts);
+            attributes.push((session.id("res_attrs"), dictionaries(session, results)));
         }
         OperationBuilder::new("func.func", location)
             .add_attributes(&attributes)
@@ -65,19 +73,45 @@ impl<'a> Signature<'a> {
             .expect("a function with a name and a type can be built")
     }
 
-    /// `{tf.aliasing_output = i : i32}` on each donated input.
-    fn aliases<'c>(&self, session: &Session<'c>) -> Attribute<'c> {
-        let context = session.context;
-        let dictionaries: Vec<Attribute<'c>> = (0..self.inputs.len())
-            .map(|input| {
-                let output = self.donate.iter().find(|&&(i, _)| i == input);
-                let entry =
-                    output.map(|&(_, o)| (session.id("tf.aliasing_output"), session.i32(o)));
-                DictionaryAttribute::new(context, entry.as_slice()).into()
-            })
-            .collect();
-        ArrayAttribute::new(context, &dictionaries).into()
+    /// `{tf.aliasing_output = i : i32}` on each donated input, and its layout where there is a mesh.
+    fn input_attributes<'c>(&self, session: &Session<'c>) -> Attribute<'c> {
+        let lists = (0..self.inputs.len()).map(|input| {
+            let mut list = match self.mesh {
+                Some(mesh) => shardings(session, mesh.inputs, input, self.inputs),
+                None => Vec::new(),
+            };
+            if let Some(&(_, output)) = self.donate.iter().find(|&&(i, _)| i == input) {
+                list.push((session.id("tf.aliasing_output"), session.i32(output)));
+            }
+            list
+        });
+        dictionaries(session, lists)
     }
+}
+
+type Named<'c> = (Identifier<'c>, Attribute<'c>);
+
+/// `sdy.sharding` of an input or output.
+fn shardings<'c>(
+    session: &Session<'c>,
+    layouts: &[Vec<Option<String>>],
+    index: usize,
+    types: &[Type],
+) -> Vec<Named<'c>> {
+    let layout = layouts.get(index).map_or(&[][..], Vec::as_slice);
+    let sharding = mesh::sharding(session, layout, types[index].rank());
+    vec![(session.id("sdy.sharding"), sharding)]
+}
+
+fn dictionaries<'c>(
+    session: &Session<'c>,
+    lists: impl Iterator<Item = Vec<Named<'c>>>,
+) -> Attribute<'c> {
+    let context = session.context;
+    let dictionaries: Vec<Attribute<'c>> = lists
+        .map(|list| DictionaryAttribute::new(context, &list).into())
+        .collect();
+    ArrayAttribute::new(context, &dictionaries).into()
 }
 
 /// Lowers the body of a function of the IR into the function of a signature. Input names go into the locations of

@@ -16,6 +16,7 @@ mod ffi;
 mod func;
 mod indexing;
 mod linalg;
+mod mesh;
 mod module;
 mod place;
 mod reduce;
@@ -27,6 +28,7 @@ mod window;
 
 pub use error::LowerError;
 pub use ffi::stablehlo_version;
+pub use mesh::Mesh;
 pub use module::Module;
 
 use crate::ir::func::Func;
@@ -53,6 +55,8 @@ pub struct Options<'a> {
     /// (input, output): the output takes over the memory of the input, which the caller gives up. Each input and
     /// each output stands once at most, and their types are equal.
     pub donate: &'a [(usize, usize)],
+    /// Several devices; without it `Shard` is nothing.
+    pub mesh: Option<Mesh<'a>>,
 }
 
 /// Lowers functions into one module, named for the first, which becomes its `@main`; the others keep their names.
@@ -98,7 +102,7 @@ fn fill<'c>(
     funcs: &[&Func],
     options: Options<'_>,
 ) -> (MlirModule<'c>, Option<LowerError>) {
-    let session = Session::new(context);
+    let session = Session::new(context, options.mesh.is_some());
     let places = Places::new(context, options.sources);
     let first = funcs.first();
     let location = match first {
@@ -112,18 +116,24 @@ fn fill<'c>(
             .as_operation_mut()
             .set_attribute("sym_name", name.into());
     }
+    if let Some(mesh) = &options.mesh {
+        let declaration = mesh::declaration(&session, mesh, location);
+        module.body().append_operation(declaration);
+    }
     for (i, func) in funcs.iter().enumerate() {
-        let (name, names, donate) = match i {
-            0 => ("main", options.input_names, options.donate),
-            _ => (func.name.as_str(), &[][..], &[][..]),
+        let (name, options) = match i {
+            0 => ("main", options),
+            _ => (func.name.as_str(), Options::default()),
         };
         let signature = Signature {
             name,
             visibility: "public",
             inputs: &func.input_types(),
             outputs: &func.output_types(),
-            donate,
+            donate: options.donate,
+            mesh: options.mesh,
         };
+        let names = options.input_names;
         let function = func::function(&session, &places, func, &signature, names);
         module.body().append_operation(function);
     }

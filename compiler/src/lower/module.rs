@@ -25,6 +25,18 @@ impl Module {
         self.owned.text(flags).unwrap_or_default()
     }
 
+    /// What a plugin that reads StableHLO `version` compiles: the portable artifact, or text where the module says how
+    /// tensors lie on several devices, which the artifact has no room for.
+    ///
+    /// # Errors
+    /// As for [`Module::to_portable_artifact`].
+    pub fn to_program(&self, version: &str) -> Result<Vec<u8>, LowerError> {
+        if self.op_counts().contains_key("sdy.mesh") {
+            return Ok(self.to_text(true).into_bytes());
+        }
+        self.to_portable_artifact(version)
+    }
+
     /// The serialisation for a reader of StableHLO `version` (as in `1.13.0`); a reader that is newer than this
     /// library reads what the library writes by itself.
     ///

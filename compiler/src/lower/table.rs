@@ -5,7 +5,7 @@
 
 use super::emit::{Emit, Tensor};
 use super::func::Scope;
-use super::{control, elementwise, indexing, linalg, reduce, sort, structural, window};
+use super::{control, elementwise, indexing, linalg, mesh, reduce, sort, structural, window};
 use crate::ir::func::Inst;
 use crate::ir::op::Op;
 use crate::ir::types::Type;
@@ -112,7 +112,7 @@ pub fn lower<'f, 'c>(
             &types,
             Vec::new(),
         ),
-        Op::Shard { .. } => args.to_vec(),
+        Op::Shard { axes } => one(mesh::constrain(e, &args[0], axes)),
 
         Op::Host(_) => e.refuse("host data cannot be read inside a device program", &types),
         Op::Effect(_) => e.refuse("an effect cannot happen inside a device program", &types),

@@ -81,7 +81,12 @@ fn close(func: &Func, inst: &Inst, values: &HashMap<Value, Id>) -> (Block, Vec<I
             Body(b.finish(results))
         })
         .collect();
-    let args: Vec<Id> = inst.args.iter().chain(&captures).map(|v| values[v]).collect();
+    let args: Vec<Id> = inst
+        .args
+        .iter()
+        .chain(&captures)
+        .map(|v| values[v])
+        .collect();
     let block = Block {
         op: inst.op.clone(),
         bodies,
@@ -292,11 +297,20 @@ fn hoist_from(
         })
         .chain(body.body.results.iter().copied())
         .collect();
-    let carried: Vec<Value> = hoisted.iter().copied().filter(|v| used.contains(v)).collect();
+    let carried: Vec<Value> = hoisted
+        .iter()
+        .copied()
+        .filter(|v| used.contains(v))
+        .collect();
     for (i, old) in block.bodies.iter_mut().enumerate() {
         let replaced = if i == index { &carried[..] } else { &[] };
         let types: Vec<_> = carried.iter().map(|&v| body.ty(v).clone()).collect();
-        *old = Body(with_params(&old.0, &types, replaced, if i == index { &hoisted } else { &[] }));
+        *old = Body(with_params(
+            &old.0,
+            &types,
+            replaced,
+            if i == index { &hoisted } else { &[] },
+        ));
     }
     captured.extend(carried.iter().map(|v| outside[v]));
     Some(true)

@@ -253,7 +253,11 @@ fn chain_left(rw: &mut Rw) -> Option<Id> {
     }
     let y_rank = rw.shape(y).len();
     let y_free = free(y_rank, &[], &e.lhs_contract);
-    let met: Option<Vec<usize>> = d.rhs_contract.iter().map(|&i| y_free.get(i).copied()).collect();
+    let met: Option<Vec<usize>> = d
+        .rhs_contract
+        .iter()
+        .map(|&i| y_free.get(i).copied())
+        .collect();
     let inner = DotDims {
         lhs_batch: vec![],
         rhs_batch: vec![],
@@ -297,7 +301,11 @@ fn rows_scaled(rw: &mut Rw, left: bool) -> Option<Id> {
     };
     let place = |i: &usize| -> Option<usize> {
         let shared = batch.iter().position(|s| s == i);
-        let after = || own.iter().position(|o| o == i).map(|o| batch.len() + before + o);
+        let after = || {
+            own.iter()
+                .position(|o| o == i)
+                .map(|o| batch.len() + before + o)
+        };
         shared.or_else(after)
     };
     let places: Option<Vec<usize>> = b.iter().map(place).collect();

@@ -71,7 +71,9 @@ fn reduce_ones(rw: &mut Rw) -> Option<Id> {
     let ones = |d: &usize| axes.contains(d) && shape[*d] == 1;
     let kept: Vec<usize> = (0..shape.len()).filter(|d| !ones(d)).collect();
     let squeezed = rw.reshape(x, kept.iter().map(|&d| shape[d]).collect())?;
-    let axes = (0..kept.len()).filter(|&i| axes.contains(&kept[i])).collect();
+    let axes = (0..kept.len())
+        .filter(|&i| axes.contains(&kept[i]))
+        .collect();
     reduce(rw, op, axes, squeezed)
 }
 
@@ -93,7 +95,11 @@ fn reduce_broadcast(rw: &mut Rw) -> Option<Id> {
     let (x, (op, axes)) = (rw.var('x'), over(rw, 'r')?);
     let (shape, b) = super::broadcast::spread(rw, 'b')?;
     let from = rw.shape(x);
-    let new = |d: &usize| b.iter().zip(&from).all(|(e, size)| e != d || *size != shape[*d]);
+    let new = |d: &usize| {
+        b.iter()
+            .zip(&from)
+            .all(|(e, size)| e != d || *size != shape[*d])
+    };
     let count: usize = axes.iter().filter(|d| new(d)).map(|&d| shape[d]).product();
     let spread_axes = axes.iter().any(|d| new(d));
     // An empty reduction is the identity, which an operand that is not empty does not give.
@@ -210,9 +216,8 @@ fn sum_of_outer(rw: &mut Rw) -> Option<Id> {
         super::broadcast::spread(rw, 'b')?,
         super::broadcast::spread(rw, 'c')?,
     );
-    let full = |from: &[usize], dims: &[usize]| {
-        dims.iter().zip(from).all(|(&d, &size)| size == shape[d])
-    };
+    let full =
+        |from: &[usize], dims: &[usize]| dims.iter().zip(from).all(|(&d, &size)| size == shape[d]);
     if !full(&rw.shape(x), &b) || !full(&rw.shape(y), &c) {
         return None;
     }
