@@ -141,4 +141,3 @@ impl<'a> Emitter<'a> {
             .push(block.op.clone(), operands.to_vec(), regions)
     }
 }
-

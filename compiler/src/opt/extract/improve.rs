@@ -6,7 +6,11 @@ use super::{Judge, Score, Selection};
 const WORK: u64 = 8_000_000;
 
 /// Sweeps over the classes in use, from the roots down, until no exchange helps.
-pub fn improve(judge: &mut Judge, mut selection: Selection, mut score: Score) -> (Selection, Score) {
+pub fn improve(
+    judge: &mut Judge,
+    mut selection: Selection,
+    mut score: Score,
+) -> (Selection, Score) {
     let limit = judge.work + WORK;
     loop {
         let mut helped = false;

@@ -93,12 +93,7 @@ impl<'a> Judge<'a> {
                 }
             })
             .collect();
-        let roots: Vec<usize> = self
-            .snapshot
-            .roots
-            .iter()
-            .map(|&r| self.place[r])
-            .collect();
+        let roots: Vec<usize> = self.snapshot.roots.iter().map(|&r| self.place[r]).collect();
         Some((cost::cost(&members, &roots, self.device), changed))
     }
 

@@ -102,11 +102,7 @@ fn profile_of(graph: &Graph, node: &Node, results: &[Type], device: &DeviceCost)
         Head::Tuple => Profile::free(),
         Head::Op(op) => profile(op, &types(&node.children), results, &[], device),
         Head::Block(block) => {
-            let bodies: Vec<Cost> = block
-                .bodies
-                .iter()
-                .map(|b| of_func(&b.0, device))
-                .collect();
+            let bodies: Vec<Cost> = block.bodies.iter().map(|b| of_func(&b.0, device)).collect();
             let args = types(&node.children[..block.operands]);
             profile(&block.op, &args, results, &bodies, device)
         }

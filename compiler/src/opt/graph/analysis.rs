@@ -96,7 +96,10 @@ impl Analysis<Node> for Tensors {
 
     fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
         if a.types != b.types {
-            self.disagree(format!("types {:?} and {:?} were made equal", a.types, b.types));
+            self.disagree(format!(
+                "types {:?} and {:?} were made equal",
+                a.types, b.types
+            ));
         }
         let (old_constant, old_facts) = (a.constant.is_some(), a.facts);
         match (&a.constant, b.constant.clone()) {

@@ -89,9 +89,7 @@ fn of_op(op: &Op, node: &Node, child: &[(Facts, &Type)], result: &Type) -> Facts
     let float = result.elem.is_float();
     match op {
         Op::Constant(literal) => Facts::of_literal(literal),
-        Op::Iota { .. } => {
-            Facts::ALL.when(matches!(result.elem, Elem::F32 | Elem::F64) || !float)
-        }
+        Op::Iota { .. } => Facts::ALL.when(matches!(result.elem, Elem::F32 | Elem::F64) || !float),
         Op::Unary(u) => of_unary(*u, f(0), float),
         Op::Binary(b) => {
             let same = node.children[0] == node.children[1];
@@ -213,24 +211,19 @@ fn of_float_binary(op: BinaryOp, a: Facts, b: Facts, same: bool) -> Facts {
             .keep(Facts::NONNEG)
             .or(either.keep(Facts::NOT_NEG_ZERO))
             .or(Facts::NO_NAN.when(finite || both.has(Facts::NO_NAN.or(Facts::NONNEG)))),
-        BinaryOp::Sub => a
-            .keep(Facts::NOT_NEG_ZERO)
-            .or(Facts::NO_NAN.when(finite)),
+        BinaryOp::Sub => a.keep(Facts::NOT_NEG_ZERO).or(Facts::NO_NAN.when(finite)),
         BinaryOp::Mul => {
             let square = Facts::NONNEG.or(Facts::NOT_NEG_ZERO);
             both.keep(Facts::NONNEG)
                 .or(square.when(same || both.has(square)))
                 .or(Facts::NO_NAN.when(finite))
         }
-        BinaryOp::Div => Facts::NONNEG
-            .when(both.has(Facts::NONNEG) && b.has(Facts::NOT_NEG_ZERO)),
+        BinaryOp::Div => Facts::NONNEG.when(both.has(Facts::NONNEG) && b.has(Facts::NOT_NEG_ZERO)),
         BinaryOp::Max => both
             .keep(Facts::FINITE.or(Facts::NOT_NEG_ZERO))
             .or(either.keep(Facts::NONNEG)),
         BinaryOp::Min => both,
-        BinaryOp::Pow => {
-            Facts::NONNEG.when(a.has(Facts::NONNEG) && a.has(Facts::NOT_NEG_ZERO))
-        }
+        BinaryOp::Pow => Facts::NONNEG.when(a.has(Facts::NONNEG) && a.has(Facts::NOT_NEG_ZERO)),
         BinaryOp::Rem
         | BinaryOp::Atan2
         | BinaryOp::And

@@ -33,7 +33,9 @@ pub fn fold(op: &Op, args: &[&Literal], results: &[Type]) -> Option<Vec<Literal>
             spread.collect()
         }
         (How::Move, Some(bits)) if same(&bits) && args[0].ty().numel() > 0 => {
-            let spread = results.iter().map(|ty| Literal::splat_bits(ty.clone(), bits[0]));
+            let spread = results
+                .iter()
+                .map(|ty| Literal::splat_bits(ty.clone(), bits[0]));
             Some(spread.collect())
         }
         _ => {

@@ -151,10 +151,7 @@ fn infer(
 pub fn has_effect(inst: &crate::ir::Inst) -> bool {
     use crate::ir::op::HostSource;
     let own = matches!(inst.op, Op::Effect(_) | Op::Host(HostSource::Time));
-    own || inst
-        .regions
-        .iter()
-        .any(|r| r.insts.iter().any(has_effect))
+    own || inst.regions.iter().any(|r| r.insts.iter().any(has_effect))
 }
 
 /// Whether a function acts on the outside.

@@ -16,7 +16,10 @@ pub struct Match {
 
 impl Match {
     pub fn var(&self, name: char) -> Option<Id> {
-        self.vars.iter().find(|(n, _)| *n == name).map(|(_, id)| *id)
+        self.vars
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, id)| *id)
     }
 
     pub fn node(&self, name: char) -> Option<&Node> {

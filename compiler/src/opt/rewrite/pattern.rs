@@ -174,10 +174,7 @@ impl Parser<'_> {
     }
 
     fn number(&mut self) -> Result<Pattern, String> {
-        let end = self
-            .rest
-            .find([',', ')', ' '])
-            .unwrap_or(self.rest.len());
+        let end = self.rest.find([',', ')', ' ']).unwrap_or(self.rest.len());
         let (text, rest) = self.rest.split_at(end);
         self.rest = rest;
         let value = text
@@ -275,12 +272,7 @@ const COMPARE: &[(&str, CompareOp)] = &[
     ("ge", CompareOp::Ge),
 ];
 
-const REDUCE: &[ReduceOp] = &[
-    ReduceOp::Sum,
-    ReduceOp::Prod,
-    ReduceOp::Max,
-    ReduceOp::Min,
-];
+const REDUCE: &[ReduceOp] = &[ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Max, ReduceOp::Min];
 
 const PLAIN: &[(&str, Kind)] = &[
     ("proj", Kind::Proj),

@@ -169,9 +169,8 @@ fn reshape_iota(rw: &mut Rw) -> Option<Id> {
 fn out_of_two(rw: &mut Rw) -> Option<Id> {
     let (x, y) = (rw.var('x'), rw.var('y'));
     let ((shape, b), (_, c)) = (spread(rw, 'b')?, spread(rw, 'c')?);
-    let stretched = |from: &[usize], dims: &[usize]| {
-        dims.iter().zip(from).any(|(&d, &size)| size != shape[d])
-    };
+    let stretched =
+        |from: &[usize], dims: &[usize]| dims.iter().zip(from).any(|(&d, &size)| size != shape[d]);
     if stretched(&rw.shape(x), &b) || stretched(&rw.shape(y), &c) {
         return None;
     }

@@ -14,18 +14,18 @@ pub const RULES: &[Rule] = &[
     Rule::build("dot-ones-right",         Exact,    "dot.d(x, reshape.r(y))",          "dot(x, y), without free axes of length 1", ones_right),
     Rule::new("dot-neg-left",             Harmless, "dot.d(neg(x), y)",                "neg(dot.d(x, y))"),
     Rule::new("dot-neg-right",            Harmless, "dot.d(x, neg(y))",                "neg(dot.d(x, y))"),
-    Rule::new("dot-scaled-left",          Reassoc,  "dot.d(mul(x, C), y)",             "mul(dot.d(x, y), C)").when("float x"),
-    Rule::new("dot-scaled-right",         Reassoc,  "dot.d(x, mul(y, C))",             "mul(dot.d(x, y), C)").when("float x"),
-    Rule::build("scaled-dot-left",        Reassoc,  "mul(dot.d(x, y), C)",             "dot(x * C, y), if x is smaller",         scaled_left).when("float x"),
-    Rule::build("scaled-dot-right",       Reassoc,  "mul(dot.d(x, y), C)",             "dot(x, y * C), if y is smaller",         scaled_right).when("float x"),
-    Rule::build("dot-chain-right",        Reassoc,  "dot.d(dot.e(x, y), z)",           "dot(x, dot(y, z))",                      chain_right).when("float x"),
-    Rule::build("dot-chain-left",         Reassoc,  "dot.d(x, dot.e(y, z))",           "dot(dot(x, y), z)",                      chain_left).when("float x"),
-    Rule::new("dots-of-one-left",         Reassoc,  "add(dot.d(x, y), dot.d(x, z))",   "dot.d(x, add(y, z))").when("float x"),
-    Rule::new("dots-of-one-right",        Reassoc,  "add(dot.d(x, z), dot.d(y, z))",   "dot.d(add(x, y), z)").when("float x"),
-    Rule::new("dots-of-one-left-sub",     Reassoc,  "sub(dot.d(x, y), dot.d(x, z))",   "dot.d(x, sub(y, z))").when("float x"),
-    Rule::new("dots-of-one-right-sub",    Reassoc,  "sub(dot.d(x, z), dot.d(y, z))",   "dot.d(sub(x, y), z)").when("float x"),
-    Rule::build("dot-rows-scaled-left",   Reassoc,  "dot.d(mul(x, broadcast.b(y)), z)", "dot(x, z) * broadcast(y), along kept axes", rows_scaled_left).when("float x"),
-    Rule::build("dot-rows-scaled-right",  Reassoc,  "dot.d(z, mul(x, broadcast.b(y)))", "dot(z, x) * broadcast(y), along kept axes", rows_scaled_right).when("float x"),
+    Rule::new("dot-scaled-left",          Fast,     "dot.d(mul(x, C), y)",             "mul(dot.d(x, y), C)").when("float x"),
+    Rule::new("dot-scaled-right",         Fast,     "dot.d(x, mul(y, C))",             "mul(dot.d(x, y), C)").when("float x"),
+    Rule::build("scaled-dot-left",        Fast,     "mul(dot.d(x, y), C)",             "dot(x * C, y), if x is smaller",         scaled_left).when("float x"),
+    Rule::build("scaled-dot-right",       Fast,     "mul(dot.d(x, y), C)",             "dot(x, y * C), if y is smaller",         scaled_right).when("float x"),
+    Rule::build("dot-chain-right",        Fast,     "dot.d(dot.e(x, y), z)",           "dot(x, dot(y, z))",                      chain_right).when("float x"),
+    Rule::build("dot-chain-left",         Fast,     "dot.d(x, dot.e(y, z))",           "dot(dot(x, y), z)",                      chain_left).when("float x"),
+    Rule::new("dots-of-one-left",         Fast,     "add(dot.d(x, y), dot.d(x, z))",   "dot.d(x, add(y, z))").when("float x"),
+    Rule::new("dots-of-one-right",        Fast,     "add(dot.d(x, z), dot.d(y, z))",   "dot.d(add(x, y), z)").when("float x"),
+    Rule::new("dots-of-one-left-sub",     Fast,     "sub(dot.d(x, y), dot.d(x, z))",   "dot.d(x, sub(y, z))").when("float x"),
+    Rule::new("dots-of-one-right-sub",    Fast,     "sub(dot.d(x, z), dot.d(y, z))",   "dot.d(sub(x, y), z)").when("float x"),
+    Rule::build("dot-rows-scaled-left",   Fast,     "dot.d(mul(x, broadcast.b(y)), z)", "dot(x, z) * broadcast(y), along kept axes", rows_scaled_left).when("float x"),
+    Rule::build("dot-rows-scaled-right",  Fast,     "dot.d(z, mul(x, broadcast.b(y)))", "dot(z, x) * broadcast(y), along kept axes", rows_scaled_right).when("float x"),
     Rule::build("outer-product",          Harmless, "dot.d(x, y)",                     "broadcast(x) * broadcast(y), over axes of length 1", outer),
 ];
 
@@ -253,7 +253,11 @@ fn chain_left(rw: &mut Rw) -> Option<Id> {
     }
     let y_rank = rw.shape(y).len();
     let y_free = free(y_rank, &[], &e.lhs_contract);
-    let met: Option<Vec<usize>> = d.rhs_contract.iter().map(|&i| y_free.get(i).copied()).collect();
+    let met: Option<Vec<usize>> = d
+        .rhs_contract
+        .iter()
+        .map(|&i| y_free.get(i).copied())
+        .collect();
     let inner = DotDims {
         lhs_batch: vec![],
         rhs_batch: vec![],
@@ -297,7 +301,11 @@ fn rows_scaled(rw: &mut Rw, left: bool) -> Option<Id> {
     };
     let place = |i: &usize| -> Option<usize> {
         let shared = batch.iter().position(|s| s == i);
-        let after = || own.iter().position(|o| o == i).map(|o| batch.len() + before + o);
+        let after = || {
+            own.iter()
+                .position(|o| o == i)
+                .map(|o| batch.len() + before + o)
+        };
         shared.or_else(after)
     };
     let places: Option<Vec<usize>> = b.iter().map(place).collect();

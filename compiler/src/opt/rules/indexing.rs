@@ -45,7 +45,11 @@ fn dynamic_slice_known(rw: &mut Rw) -> Option<Id> {
     };
     let shape = rw.shape(args[0]);
     let starts = known_starts(rw, &args[1..], &shape, &sizes)?;
-    let ranges: Vec<_> = starts.iter().zip(&sizes).map(|(&s, &n)| (s, s + n, 1)).collect();
+    let ranges: Vec<_> = starts
+        .iter()
+        .zip(&sizes)
+        .map(|(&s, &n)| (s, s + n, 1))
+        .collect();
     slice(rw, args[0], &ranges)
 }
 
@@ -106,7 +110,10 @@ fn update_then_slice(rw: &mut Rw) -> Option<Id> {
         true
     })?;
     let find = |id: &Id| rw.graph.egg.find(*id);
-    let same = node.children[2..].iter().map(find).eq(args[1..].iter().map(find));
+    let same = node.children[2..]
+        .iter()
+        .map(find)
+        .eq(args[1..].iter().map(find));
     let update = node.children[1];
     (same && rw.ty(update) == rw.ty(rw.root())).then_some(update)
 }
@@ -129,7 +136,11 @@ fn gather_rows_known(rw: &mut Rw) -> Option<Id> {
             let taken = g.slice_sizes[d];
             let last = (shape[d] - taken) as i64;
             let indexed = g.start_index_map.contains(&d);
-            let start = if indexed { at.clamp(0, last) as usize } else { 0 };
+            let start = if indexed {
+                at.clamp(0, last) as usize
+            } else {
+                0
+            };
             (start, start + taken, 1)
         })
         .collect();

@@ -65,9 +65,11 @@ fn same_type(rw: &mut Rw) -> Option<Id> {
     let same = rw.ty(x) == rw.ty(rw.root());
     let op = match rw.graph.op_of(&first_node(rw)?)? {
         // Padding that takes away on one side what it adds on the other keeps the type.
-        Op::Pad { low, high, interior } => {
-            low.iter().chain(&high).all(|&p| p == 0) && interior.iter().all(|&p| p == 0)
-        }
+        Op::Pad {
+            low,
+            high,
+            interior,
+        } => low.iter().chain(&high).all(|&p| p == 0) && interior.iter().all(|&p| p == 0),
         _ => true,
     };
     (same && op).then_some(x)
@@ -322,7 +324,10 @@ fn pad_negative(rw: &mut Rw) -> Option<Id> {
     let shape = rw.shape(x);
     let mut inside = Vec::new();
     for (d, &size) in shape.iter().enumerate() {
-        let (from, less) = (low[d].unsigned_abs() as usize, high[d].unsigned_abs() as usize);
+        let (from, less) = (
+            low[d].unsigned_abs() as usize,
+            high[d].unsigned_abs() as usize,
+        );
         let limit = size.checked_sub(less)?;
         if from > limit {
             return None;
@@ -380,9 +385,8 @@ fn concat_slices(rw: &mut Rw) -> Option<Id> {
                 limit,
                 stride,
             }) if stride.iter().all(|&s| s == 1) => {
-                let ranges: Vec<Range> = (0..start.len())
-                    .map(|d| (start[d], limit[d], 1))
-                    .collect();
+                let ranges: Vec<Range> =
+                    (0..start.len()).map(|d| (start[d], limit[d], 1)).collect();
                 let from = sliced.map(|n| n.children[0]);
                 (from?, ranges)
             }
@@ -392,9 +396,11 @@ fn concat_slices(rw: &mut Rw) -> Option<Id> {
             }
         };
         if let Some((from, ranges)) = parts.last_mut() {
-            let beside = ranges.iter().zip(&piece.1).enumerate().all(|(d, (a, b))| {
-                if d == axis { a.1 == b.0 } else { a == b }
-            });
+            let beside = ranges
+                .iter()
+                .zip(&piece.1)
+                .enumerate()
+                .all(|(d, (a, b))| if d == axis { a.1 == b.0 } else { a == b });
             if rw.graph.egg.find(*from) == rw.graph.egg.find(piece.0) && beside {
                 ranges[axis].1 = piece.1[axis].1;
                 joined = true;
@@ -416,9 +422,7 @@ fn concat_slices(rw: &mut Rw) -> Option<Id> {
 fn concat_padding(rw: &mut Rw) -> Option<Id> {
     let (axis, args) = (concat_axis(rw, 'c')?, rw.args('c'));
     let splat = |rw: &Rw, id: Id| rw.graph.data(id).splat();
-    let value = args
-        .iter()
-        .position(|&a| splat(rw, a).is_none())?;
+    let value = args.iter().position(|&a| splat(rw, a).is_none())?;
     let around: Vec<Option<u64>> = (0..args.len())
         .filter(|&i| i != value)
         .map(|i| splat(rw, args[i]))
@@ -427,9 +431,7 @@ fn concat_padding(rw: &mut Rw) -> Option<Id> {
     if around.iter().any(|&b| b != Some(bits)) {
         return None;
     }
-    let size = |rw: &Rw, ids: &[Id]| -> i64 {
-        ids.iter().map(|&a| rw.shape(a)[axis] as i64).sum()
-    };
+    let size = |rw: &Rw, ids: &[Id]| -> i64 { ids.iter().map(|&a| rw.shape(a)[axis] as i64).sum() };
     let x = args[value];
     let ty = rw.ty(x);
     let mut low = vec![0; ty.rank()];
