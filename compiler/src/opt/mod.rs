@@ -13,6 +13,8 @@ pub mod report;
 pub mod rewrite;
 pub mod rules;
 #[cfg(test)]
+mod soundness;
+#[cfg(test)]
 mod tests;
 
 pub use cost::{Cost, DeviceCost};

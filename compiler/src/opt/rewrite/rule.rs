@@ -167,6 +167,9 @@ impl Compiled {
             Right::Pattern(text) => Some(Pattern::parse(text)?),
             Right::Build(..) => None,
         };
+        if let Some(right) = &right {
+            binds_what_it_says(&left, right)?;
+        }
         Ok(Compiled {
             rule,
             matcher: Matcher::new(&left)?,
@@ -191,6 +194,29 @@ impl Compiled {
             (Right::Pattern(_), Some(pattern)) => rw.instantiate(pattern),
             (Right::Pattern(_), None) => None,
         }
+    }
+}
+
+/// A letter bound to a primitive on the left stands for the same primitive, by the same name, on the right.
+fn binds_what_it_says(left: &Pattern, right: &Pattern) -> Result<(), String> {
+    let names = |side: &Pattern| {
+        let mut all = Vec::new();
+        side.visit(&mut |p| {
+            if let Pattern::Apply {
+                kinds,
+                bind: Some(name),
+                ..
+            } = p
+            {
+                all.push((*name, kinds.clone()));
+            }
+        });
+        all
+    };
+    let bound = names(left);
+    match names(right).into_iter().find(|r| !bound.contains(r)) {
+        Some((name, _)) => Err(format!("`{name}` is not that on the left")),
+        None => Ok(()),
     }
 }
 

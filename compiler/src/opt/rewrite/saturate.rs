@@ -4,7 +4,7 @@
 
 use super::matcher::Match;
 use super::rule::{Class, RuleSet};
-use crate::opt::graph::{Graph, Kind};
+use crate::opt::graph::{Graph, Head, Kind};
 use egg::Id;
 use std::collections::{BTreeMap, HashMap};
 
@@ -60,6 +60,7 @@ pub fn saturate(graph: &mut Graph, rules: &RuleSet) -> Saturation {
         let before = unions.len();
         let full = apply(graph, rules, found, limit, &mut unions);
         graph.egg.rebuild();
+        project_tuples(graph);
         let stop = if full {
             Some(Stop::NodeLimit)
         } else if unions.len() == before {
@@ -165,6 +166,35 @@ fn apply(
         }
     }
     false
+}
+
+/// A result of a tuple is what the tuple has there. Rules say what a primitive with several results equals by a tuple.
+fn project_tuples(graph: &mut Graph) {
+    let tuple = |graph: &Graph, id: Id| {
+        let nodes = &graph.egg[id].nodes;
+        nodes.iter().find(|n| n.kind == Kind::Tuple).cloned()
+    };
+    loop {
+        let mut equal: Vec<(Id, Id)> = Vec::new();
+        for class in graph.egg.classes() {
+            for node in class.nodes.iter().filter(|n| n.kind == Kind::Proj) {
+                let Some(tuple) = tuple(graph, node.children[0]) else {
+                    continue;
+                };
+                if let Head::Proj(i) = &*graph.head(node) {
+                    equal.push((class.id, tuple.children[*i as usize]));
+                }
+            }
+        }
+        let mut any = false;
+        for (a, b) in equal {
+            any |= graph.egg.union(a, b);
+        }
+        if !any {
+            return;
+        }
+        graph.egg.rebuild();
+    }
 }
 
 /// The touched classes at height 0, and those above them by how far they look down, up to `deepest`.

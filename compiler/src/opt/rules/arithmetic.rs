@@ -112,12 +112,12 @@ pub const RULES: &[Rule] = &[
     // Common factors.
     Rule::new("factor-int",           Exact,    "add(mul(x, y), mul(x, z))",   "mul(x, add(y, z))").when("int x"),
     Rule::new("factor-sub-int",       Exact,    "sub(mul(x, y), mul(x, z))",   "mul(x, sub(y, z))").when("int x"),
-    Rule::new("factor",               Reassoc,  "add(mul(x, y), mul(x, z))",   "mul(x, add(y, z))").when("float x"),
-    Rule::new("factor-sub",           Reassoc,  "sub(mul(x, y), mul(x, z))",   "mul(x, sub(y, z))").when("float x"),
-    Rule::new("factor-one",           Reassoc,  "add(x, mul(x, C))",           "mul(x, add(C, 1))").when("float x"),
+    Rule::new("factor",               Fast,     "add(mul(x, y), mul(x, z))",   "mul(x, add(y, z))").when("float x"),
+    Rule::new("factor-sub",           Fast,     "sub(mul(x, y), mul(x, z))",   "mul(x, sub(y, z))").when("float x"),
+    Rule::new("factor-one",           Fast,     "add(x, mul(x, C))",           "mul(x, add(C, 1))").when("float x"),
     Rule::new("factor-one-int",       Exact,    "add(x, mul(x, C))",           "mul(x, add(C, 1))").when("int x"),
-    Rule::new("factor-div",           Reassoc,  "add(div(x, z), div(y, z))",   "div(add(x, y), z)").when("float x"),
-    Rule::new("factor-div-sub",       Reassoc,  "sub(div(x, z), div(y, z))",   "div(sub(x, y), z)").when("float x"),
+    Rule::new("factor-div",           Fast,     "add(div(x, z), div(y, z))",   "div(add(x, y), z)").when("float x"),
+    Rule::new("factor-div-sub",       Fast,     "sub(div(x, z), div(y, z))",   "div(sub(x, y), z)").when("float x"),
 
     // Largest and smallest.
     Rule::new("max-neg",              Exact,    "max(neg(x), neg(y))",         "neg(min(x, y))").when("float x"),

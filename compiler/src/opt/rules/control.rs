@@ -9,7 +9,6 @@ use std::collections::{HashMap, HashSet};
 
 #[rustfmt::skip]
 pub const RULES: &[Rule] = &[
-    Rule::build("proj-of-tuple",       Exact, "proj.i(tuple.t(*))",  "what the tuple has there",                     proj_of_tuple),
     Rule::new("stop-gradient",         Exact, "stop_gradient.s(x)",  "x"),
     Rule::build("remat-inline",        Exact, "remat.r(*)",          "its body, once derivatives are taken",         inline_first),
     Rule::build("custom-vjp-inline",   Exact, "custom_vjp.r(*)",     "its function, once derivatives are taken",     inline_first),
@@ -21,13 +20,6 @@ pub const RULES: &[Rule] = &[
     Rule::build("scan-hoist",          Exact, "scan.r(*)",           "what does not depend on the iteration, before it", hoist),
     Rule::build("while-hoist",         Exact, "while.r(*)",          "what does not depend on the iteration, before it", hoist),
 ];
-
-fn proj_of_tuple(rw: &mut Rw) -> Option<Id> {
-    match &*rw.head('i') {
-        Head::Proj(i) => rw.args('t').get(*i as usize).copied(),
-        _ => None,
-    }
-}
 
 fn block(rw: &Rw) -> Option<Block> {
     match &*rw.head('r') {

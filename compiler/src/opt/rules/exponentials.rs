@@ -61,7 +61,7 @@ pub const RULES: &[Rule] = &[
     Rule::new("log-of-quotient",      Fast,     "log(div(exp(x), y))",             "sub(x, log(y))"),
     Rule::new("log-of-reciprocal",    Fast,     "log(div(1, x))",                  "neg(log(x))"),
     Rule::new("log-of-sqrt",          Fast,     "log(sqrt(x))",                    "mul(log(x), 0.5)"),
-    Rule::new("log-of-pow",           Fast,     "log(pow(x, C))",                  "mul(log(x), C)"),
+    Rule::new("log-of-pow",           Fast,     "log(pow(x, C))",                  "mul(log(x), C)").when("nonneg x"),
     Rule::new("exp-of-half-log",      Fast,     "exp(mul(log(x), 0.5))",           "sqrt(x)"),
     Rule::new("logistic-formula",     Fast,     "div(1, add(exp(neg(x)), 1))",     "logistic(x)"),
     Rule::new("tanh-formula",         Fast,     "sub(mul(logistic(mul(x, 2)), 2), 1)", "tanh(x)"),

@@ -4,13 +4,17 @@
 
 use crate::ir::Type;
 use crate::ir::literal::{decode_f64, encode_i64};
-use crate::ir::op::{BinaryOp, DotDims, Op, ReduceOp};
+use crate::ir::op::{BinaryOp, DotDims, Op, ReduceOp, UnaryOp};
 use crate::opt::rewrite::{Class::*, Rule, Rw};
 use egg::Id;
 
 #[rustfmt::skip]
 pub const RULES: &[Rule] = &[
-    Rule::build("reduce-nothing",        Exact,    "reduce.r(x)",                          "x, over no axes",                        reduce_nothing),
+    Rule::build("max-over-nothing",      Exact,    "reduce_max.r(x)",                      "x, over no axes",                        reduce_nothing),
+    Rule::build("min-over-nothing",      Exact,    "reduce_min.r(x)",                      "x, over no axes",                        reduce_nothing),
+    Rule::build("prod-over-nothing",     Exact,    "reduce_prod.r(x)",                     "x, over no axes",                        reduce_nothing),
+    Rule::build("sum-over-nothing-int",  Exact,    "reduce_sum.r(x)",                      "x, over no axes",                        reduce_nothing).when("int x"),
+    Rule::build("sum-over-nothing",      Harmless, "reduce_sum.r(x)",                      "x, over no axes",                        reduce_nothing).when("float x"),
     Rule::build("reduce-max-ones",       Exact,    "reduce_max.r(x)",                      "over axes longer than 1",                reduce_ones),
     Rule::build("reduce-min-ones",       Exact,    "reduce_min.r(x)",                      "over axes longer than 1",                reduce_ones),
     Rule::build("reduce-prod-ones",      Exact,    "reduce_prod.r(x)",                     "over axes longer than 1",                reduce_ones),
@@ -31,12 +35,12 @@ pub const RULES: &[Rule] = &[
     Rule::build("sum-of-transpose",      Harmless, "reduce_sum.r(transpose.p(x))",         "transpose(reduce_sum(x))",               reduce_transpose).when("float x"),
     Rule::build("reduce-of-reshape",     Exact,    "reduce.r(reshape.s(x))",               "reduce(x), over everything",             reduce_reshape),
     Rule::new("sum-of-neg",              Harmless, "reduce_sum.r(neg(x))",                 "neg(reduce_sum.r(x))"),
-    Rule::new("max-of-neg",              Exact,    "reduce_max.r(neg(x))",                 "neg(reduce_min.r(x))").when("float x"),
-    Rule::new("min-of-neg",              Exact,    "reduce_min.r(neg(x))",                 "neg(reduce_max.r(x))").when("float x"),
-    Rule::new("sum-of-scaled",           Reassoc,  "reduce_sum.r(mul(x, C))",              "mul(reduce_sum.r(x), C)").when("float x"),
+    Rule::build("max-of-neg",            Exact,    "reduce_max.r(neg(x))",                 "neg(reduce_min(x))",                     extreme_of_neg).when("float x"),
+    Rule::build("min-of-neg",            Exact,    "reduce_min.r(neg(x))",                 "neg(reduce_max(x))",                     extreme_of_neg).when("float x"),
+    Rule::new("sum-of-scaled",           Fast,     "reduce_sum.r(mul(x, C))",              "mul(reduce_sum.r(x), C)").when("float x"),
     Rule::new("sum-of-scaled-int",       Exact,    "reduce_sum.r(mul(x, C))",              "mul(reduce_sum.r(x), C)").when("int x"),
-    Rule::build("sum-of-scaled-rows",    Reassoc,  "reduce_sum.r(mul(x, broadcast.b(y)))", "mul(reduce_sum(x), broadcast(y))",       sum_of_scaled).when("float x"),
-    Rule::build("sum-of-divided-rows",   Reassoc,  "reduce_sum.r(div(x, broadcast.b(y)))", "div(reduce_sum(x), broadcast(y))",       sum_of_divided).when("float x"),
+    Rule::build("sum-of-scaled-rows",    Fast,     "reduce_sum.r(mul(x, broadcast.b(y)))", "mul(reduce_sum(x), broadcast(y))",       sum_of_scaled).when("float x"),
+    Rule::build("sum-of-divided-rows",   Fast,     "reduce_sum.r(div(x, broadcast.b(y)))", "div(reduce_sum(x), broadcast(y))",       sum_of_divided).when("float x"),
     Rule::build("sum-of-outer",          Reassoc,  "reduce_sum.r(mul(broadcast.b(x), broadcast.c(y)))", "dot(x, y)",                 sum_of_outer).when("float x"),
     Rule::build("sum-of-padded",         Harmless, "reduce_sum.r(pad.p(x, 0))",            "reduce_sum(x), if every padded axis is summed", sum_of_padded),
     Rule::build("sum-of-reversed",       Harmless, "reduce_sum.r(reverse.s(x))",           "reverse(reduce_sum(x))",                 reduce_reverse),
@@ -133,11 +137,26 @@ fn sum_of_const(rw: &mut Rw) -> Option<Id> {
     rw.binary(BinaryOp::Mul, c, count)
 }
 
-/// A count as a constant, where the type holds it: f16 ends at 65504. Integers wrap, as their sums do.
+/// A count as a constant, where the type holds it: f16 ends at 65504. Integers wrap, as their sums do. A float times
+/// a count of 0 need not be 0.
 fn counted(rw: &mut Rw, count: usize, ty: Type) -> Option<Id> {
+    if count == 0 && ty.elem.is_float() {
+        return None;
+    }
     let bits = encode_i64(ty.elem, count as i64);
     let held = !ty.elem.is_float() || decode_f64(ty.elem, bits) == count as f64;
     held.then(|| rw.splat_bits(ty, bits))?
+}
+
+fn extreme_of_neg(rw: &mut Rw) -> Option<Id> {
+    let (op, axes) = over(rw, 'r')?;
+    let other = match op {
+        ReduceOp::Max => ReduceOp::Min,
+        ReduceOp::Min => ReduceOp::Max,
+        ReduceOp::Sum | ReduceOp::Prod => return None,
+    };
+    let reduced = reduce(rw, other, axes, rw.var('x'))?;
+    rw.unary(UnaryOp::Neg, reduced)
 }
 
 fn reduce_transpose(rw: &mut Rw) -> Option<Id> {

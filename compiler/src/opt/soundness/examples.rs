@@ -1,0 +1,218 @@
+//! Left sides in text, for rules about primitives with regions, which are not made at random.
+
+use crate::ir::Func;
+use crate::ir::parse::parse_all;
+
+/// The examples of a rule; none for those whose left sides are made from their patterns.
+pub fn of(rule: &str) -> Vec<Func> {
+    let text = match rule {
+        "remat-inline" => REMAT,
+        "custom-vjp-inline" => CUSTOM_VJP,
+        "if-same-branches" => IF_SAME,
+        "if-known" => IF_KNOWN,
+        "scan-never" => SCAN_NEVER,
+        "scan-once" => SCAN_ONCE,
+        "scan-carry-unchanged" => SCAN_UNCHANGED,
+        "scan-hoist" => SCAN_HOIST,
+        "while-hoist" => WHILE_HOIST,
+        _ => return Vec::new(),
+    };
+    parse_all(text).unwrap_or_else(|e| panic!("example of {rule}: {e:?}"))
+}
+
+const REMAT: &str = "
+func one(%0: f32[3]) -> (f32[3]) {
+  %1 = remat %0 : f32[3] body(%2: f32[3]) {
+    %3 = sin %2 : f32[3]
+    %4 = mul %3, %2 : f32[3]
+    yield %4
+  }
+  return %1
+}
+func several(%0: f32[3], %1: f32[3]) -> (f32[3], f32) {
+  %2, %3 = remat %0, %1 : f32[3], f32 body(%4: f32[3], %5: f32[3]) {
+    %6 = sub %4, %5 : f32[3]
+    %7 = reduce_sum[axes = [0]] %6 : f32
+    yield %6, %7
+  }
+  return %2, %3
+}
+func nested(%0: f32[3]) -> (f32[3]) {
+  %1 = remat %0 : f32[3] body(%2: f32[3]) {
+    %3 = constant 0 : i32
+    %4 = lt %3, %3 : bool
+    %5 = neg %2 : f32[3]
+    %6 = if %4 : f32[3] then {
+      yield %5
+    } else {
+      %7 = add %5, %2 : f32[3]
+      yield %7
+    }
+    yield %6
+  }
+  return %1
+}
+";
+
+const CUSTOM_VJP: &str = "
+func one(%0: f32, %1: i32) -> (f32) {
+  %2 = custom_vjp %0, %1 : f32 function(%3: f32, %4: i32) {
+    %5 = exp %3 : f32
+    yield %5
+  } derivative(%6: f32, %7: i32, %8: f32, %9: f32) {
+    %10 = mul %8, %9 : f32
+    yield %10
+  }
+  return %2
+}
+";
+
+const IF_SAME: &str = "
+func same(%0: bool, %1: f32[2], %2: f32[2]) -> (f32[2]) {
+  %3 = if %0 : f32[2] then {
+    %4 = max %1, %2 : f32[2]
+    yield %4
+  } else {
+    %5 = max %1, %2 : f32[2]
+    yield %5
+  }
+  return %3
+}
+func two(%0: bool, %1: f32[2], %2: f32[2]) -> (f32[2], f32[2]) {
+  %3, %4 = if %0 : f32[2], f32[2] then {
+    yield %2, %1
+  } else {
+    yield %2, %1
+  }
+  return %3, %4
+}
+";
+
+const IF_KNOWN: &str = "
+func then(%0: f32[2]) -> (f32[2]) {
+  %1 = constant true : bool
+  %2 = if %1 : f32[2] then {
+    %3 = neg %0 : f32[2]
+    yield %3
+  } else {
+    yield %0
+  }
+  return %2
+}
+func otherwise(%0: f32[2], %1: f32) -> (f32[2], f32) {
+  %2 = constant false : bool
+  %3, %4 = if %2 : f32[2], f32 then {
+    %5 = neg %0 : f32[2]
+    yield %5, %1
+  } else {
+    %6 = exp %1 : f32
+    yield %0, %6
+  }
+  return %3, %4
+}
+";
+
+const SCAN_NEVER: &str = "
+func never(%0: f32, %1: f32[0, 2]) -> (f32, f32[0, 2]) {
+  %2, %3 = scan[length = 0, carry = 1] %0, %1 : f32, f32[0, 2] body(%4: i32, %5: f32, %6: f32[2]) {
+    %7 = neg %5 : f32
+    yield %7, %6
+  }
+  return %2, %3
+}
+func carry(%0: f32) -> (f32) {
+  %1 = scan[length = 0, carry = 1] %0 : f32 body(%2: i32, %3: f32) {
+    %4 = exp %3 : f32
+    yield %4
+  }
+  return %1
+}
+";
+
+const SCAN_ONCE: &str = "
+func once(%0: f32, %1: f32[1, 2], %2: f32) -> (f32, f32[1, 2]) {
+  %3, %4 = scan[length = 1, carry = 1] %0, %1 : f32, f32[1, 2] body(%5: i32, %6: f32, %7: f32[2]) {
+    %8 = convert %5 : f32
+    %9 = add %8, %6 : f32
+    %10 = mul %9, %2 : f32
+    %11 = neg %7 : f32[2]
+    yield %10, %11
+  }
+  return %3, %4
+}
+func reversed(%0: i32, %1: i32[1]) -> (i32) {
+  %2 = scan[length = 1, reverse, carry = 1] %0, %1 : i32 body(%3: i32, %4: i32, %5: i32) {
+    %6 = add %3, %4 : i32
+    %7 = mul %6, %5 : i32
+    yield %7
+  }
+  return %2
+}
+";
+
+const SCAN_UNCHANGED: &str = "
+func middle(%0: f32, %1: f32, %2: f32, %3: f32[3]) -> (f32, f32, f32, f32[3]) {
+  %4, %5, %6, %7 = scan[length = 3, carry = 3] %0, %1, %2, %3 : f32, f32, f32, f32[3] body(%8: i32, %9: f32, %10: f32, %11: f32, %12: f32) {
+    %13 = add %9, %10 : f32
+    %14 = mul %11, %12 : f32
+    yield %13, %10, %14, %13
+  }
+  return %4, %5, %6, %7
+}
+func only(%0: f32, %1: f32[3]) -> (f32, f32[3]) {
+  %2, %3 = scan[length = 3, carry = 1] %0, %1 : f32, f32[3] body(%4: i32, %5: f32, %6: f32) {
+    %7 = mul %5, %6 : f32
+    yield %5, %7
+  }
+  return %2, %3
+}
+func alone(%0: f32) -> (f32) {
+  %1 = scan[length = 3, carry = 1] %0 : f32 body(%2: i32, %3: f32) {
+    yield %3
+  }
+  return %1
+}
+";
+
+const SCAN_HOIST: &str = "
+func product(%0: f32[2, 2], %1: f32[2, 2], %2: f32[2]) -> (f32[2]) {
+  %3 = scan[length = 3, carry = 1] %2 : f32[2] body(%4: i32, %5: f32[2]) {
+    %6 = dot_general[contract = [1] x [0]] %0, %1 : f32[2, 2]
+    %7 = constant 0.5 : f32[2, 2]
+    %8 = mul %6, %7 : f32[2, 2]
+    %9 = dot_general[contract = [1] x [0]] %8, %5 : f32[2]
+    yield %9
+  }
+  return %3
+}
+func slices(%0: f32, %1: f32[3], %2: f32) -> (f32, f32[3]) {
+  %3, %4 = scan[length = 3, reverse, carry = 1] %0, %1 : f32, f32[3] body(%5: i32, %6: f32, %7: f32) {
+    %8 = exp %2 : f32
+    %9 = mul %8, %7 : f32
+    %10 = add %9, %6 : f32
+    %11 = neg %8 : f32
+    yield %10, %11
+  }
+  return %3, %4
+}
+";
+
+const WHILE_HOIST: &str = "
+func bound(%12: i32, %1: i32) -> (i32) {
+  %13 = constant 7 : i32
+  %0 = and %12, %13 : i32
+  %2 = while %0 : i32 cond(%3: i32) {
+    %4 = constant 7 : i32
+    %5 = rem %1, %4 : i32
+    %6 = lt %3, %5 : bool
+    yield %6
+  } body(%7: i32) {
+    %8 = constant 1 : i32
+    %9 = or %1, %8 : i32
+    %10 = and %9, %8 : i32
+    %11 = add %7, %10 : i32
+    yield %11
+  }
+  return %2
+}
+";
