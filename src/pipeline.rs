@@ -8,8 +8,8 @@ use std::io::IsTerminal;
 use std::path::Path;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::lower::{self, Module};
-use tpuc_compiler::opt::{self, Level};
 use tpuc_compiler::opt::cost::device::CPU;
+use tpuc_compiler::opt::{self, Level};
 use tpuc_compiler::passes::{self, Stage};
 use tpuc_compiler::plan::{Plan, split};
 use tpuc_compiler::specialise::{self, Instance};
@@ -48,7 +48,8 @@ pub fn read(path: &Path) -> Result<String, Failure> {
         }
         _ => Failure::runtime("E0901", format!("cannot read `{shown}`: {e}"), None),
     })?;
-    String::from_utf8(bytes).map_err(|_| Failure::runtime("E0901", format!("`{shown}` is not UTF-8 text"), None))
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::runtime("E0901", format!("`{shown}` is not UTF-8 text"), None))
 }
 
 /// The checked program; its diagnostics are printed, and errors among them end the command.
@@ -138,6 +139,7 @@ pub fn module(
     let options = lower::Options {
         sources: Some(sources),
         input_names: &[],
+        mesh: &[],
         donate,
     };
     lower::module(&[func], options).map_err(internal)

@@ -22,7 +22,11 @@ fn main() {
     collect(Path::new("tests/cases"), &mut files);
     files.sort();
     let trials = files.into_iter().map(|file| {
-        let name = file.strip_prefix("tests/cases").unwrap_or(&file).display().to_string();
+        let name = file
+            .strip_prefix("tests/cases")
+            .unwrap_or(&file)
+            .display()
+            .to_string();
         Trial::test(name, move || run(&file))
     });
     libtest_mimic::run(&args, trials.collect()).exit();
@@ -49,9 +53,17 @@ struct Head {
 
 fn head(file: &Path) -> Option<Head> {
     let text = std::fs::read_to_string(file).ok()?;
-    let mut lines = text.lines().map_while(|l| l.strip_prefix("#!")).map(str::trim_start);
+    let mut lines = text
+        .lines()
+        .map_while(|l| l.strip_prefix("#!"))
+        .map(str::trim_start);
     let command: Vec<String> = lines.next()?.split_whitespace().map(String::from).collect();
-    let mut head = Head { command, exit: 0, out: Vec::new(), err: Vec::new() };
+    let mut head = Head {
+        command,
+        exit: 0,
+        out: Vec::new(),
+        err: Vec::new(),
+    };
     for line in lines {
         let (key, value) = line.split_once(' ').unwrap_or((line, ""));
         match key {
@@ -69,9 +81,20 @@ fn run(file: &Path) -> Result<(), Failed> {
     let mut args = vec![head.command[0].clone(), file.display().to_string()];
     args.extend(head.command[1..].iter().cloned());
     let result = tpuc(&args);
-    let said = || format!("\n--- stdout\n{}--- stderr\n{}", result.stdout, result.stderr);
+    let said = || {
+        format!(
+            "\n--- stdout\n{}--- stderr\n{}",
+            result.stdout, result.stderr
+        )
+    };
     if result.code != head.exit {
-        return Err(format!("exit code {} instead of {}{}", result.code, head.exit, said()).into());
+        return Err(format!(
+            "exit code {} instead of {}{}",
+            result.code,
+            head.exit,
+            said()
+        )
+        .into());
     }
     for text in &head.err {
         if !result.stderr.contains(text.as_str()) {
@@ -79,7 +102,12 @@ fn run(file: &Path) -> Result<(), Failed> {
         }
     }
     let out: Vec<&str> = result.stdout.lines().collect();
-    let same = out.len() == head.out.len() && head.out.iter().zip(&out).all(|(e, a)| close_text(e, a, 1e-5, 1e-6));
+    let same = out.len() == head.out.len()
+        && head
+            .out
+            .iter()
+            .zip(&out)
+            .all(|(e, a)| close_text(e, a, 1e-5, 1e-6));
     // A case that only looks at the errors says nothing of the output.
     if !same && !(head.out.is_empty() && !head.err.is_empty()) {
         return Err(format!("the output should be\n{}{}", head.out.join("\n"), said()).into());

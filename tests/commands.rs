@@ -20,9 +20,17 @@ fn program(text: &str) -> (TempDir, String) {
 }
 
 fn expect(run: &Run, code: i32, texts: &[&str]) {
-    assert_eq!(run.code, code, "stdout: {}\nstderr: {}", run.stdout, run.stderr);
+    assert_eq!(
+        run.code, code,
+        "stdout: {}\nstderr: {}",
+        run.stdout, run.stderr
+    );
     for text in texts {
-        assert!(run.stderr.contains(text), "the standard error lacks `{text}`:\n{}", run.stderr);
+        assert!(
+            run.stderr.contains(text),
+            "the standard error lacks `{text}`:\n{}",
+            run.stderr
+        );
     }
 }
 
@@ -33,7 +41,11 @@ fn usage_errors_exit_with_64() {
     expect(&tpuc(&["frobnicate"]), 64, &["unrecognized subcommand"]);
     expect(&tpuc(&["run"]), 64, &["<FILE>"]);
     expect(&tpuc::<&str>(&[]), 64, &["no command"]);
-    expect(&tpuc(&["run", "x.tl", "--set", "N"]), 64, &["expected NAME=VALUE"]);
+    expect(
+        &tpuc(&["run", "x.tl", "--set", "N"]),
+        64,
+        &["expected NAME=VALUE"],
+    );
 }
 
 #[test]
@@ -49,19 +61,30 @@ fn help_shows_examples_and_version_names_the_native_parts() {
 
 #[test]
 fn a_missing_program_is_an_environment_error() {
-    expect(&tpuc(&["run", "no/such.tl"]), 2, &["error[E0901]", "no/such.tl"]);
+    expect(
+        &tpuc(&["run", "no/such.tl"]),
+        2,
+        &["error[E0901]", "no/such.tl"],
+    );
 }
 
 #[test]
 fn a_program_without_main_says_so() {
     let (_dir, path) = program("fn f(x: f32) -> f32 { x }");
-    expect(&tpuc(&["run", &path]), 1, &["error[E0601]", "has no `main`"]);
+    expect(
+        &tpuc(&["run", &path]),
+        1,
+        &["error[E0601]", "has no `main`"],
+    );
 }
 
 #[test]
 fn constants_are_set_from_the_command_line() {
     let (_dir, path) = program("const N = 2\nconst LR = 0.5\nmain { print(f32(N) * LR); }");
-    assert_eq!(tpuc(&["run", &path, "--set", "N=4", "--set", "LR=0.25"]).stdout, "1.0\n");
+    assert_eq!(
+        tpuc(&["run", &path, "--set", "N=4", "--set", "LR=0.25"]).stdout,
+        "1.0\n"
+    );
     let unknown = tpuc(&["run", &path, "--set", "NN=4"]);
     expect(&unknown, 1, &["NN", "`N`"]);
     expect(&tpuc(&["run", &path, "--set", "N=many"]), 1, &["N=many"]);
@@ -73,24 +96,52 @@ fn plugins_that_are_none_say_what_they_are() {
     let text = dir.path().join("plugin.so");
     fs::write(&text, "not a library").expect("the temporary folder can be written");
     let missing = dir.path().join("none.so");
-    expect(&tpuc(&["run", &path, "--device", &missing.display().to_string()]), 2, &["error[E0802]", "none.so"]);
-    expect(&tpuc(&["run", &path, "--device", &text.display().to_string()]), 2, &["error[E0803]"]);
-    expect(&tpuc_with(&["run", &path], &[("TPUC_PLUGIN", &text.display().to_string())]), 2, &["error[E0803]"]);
-    expect(&tpuc(&["run", &path, "--device", "gpu9"]), 2, &["error[E0800]", "gpu9"]);
+    expect(
+        &tpuc(&["run", &path, "--device", &missing.display().to_string()]),
+        2,
+        &["error[E0802]", "none.so"],
+    );
+    expect(
+        &tpuc(&["run", &path, "--device", &text.display().to_string()]),
+        2,
+        &["error[E0803]"],
+    );
+    expect(
+        &tpuc_with(
+            &["run", &path],
+            &[("TPUC_PLUGIN", &text.display().to_string())],
+        ),
+        2,
+        &["error[E0803]"],
+    );
+    expect(
+        &tpuc(&["run", &path, "--device", "gpu9"]),
+        2,
+        &["error[E0800]", "gpu9"],
+    );
 }
 
 #[test]
 fn a_library_without_the_entry_point_is_no_plugin() {
     let (_dir, path) = program(SMALL);
-    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join(".deps/lib/libTorchMLIRAggregateCAPI.so");
-    expect(&tpuc(&["run", &path, "--device", &library.display().to_string()]), 2, &["GetPjrtApi"]);
+    let library =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(".deps/lib/libTorchMLIRAggregateCAPI.so");
+    expect(
+        &tpuc(&["run", &path, "--device", &library.display().to_string()]),
+        2,
+        &["GetPjrtApi"],
+    );
 }
 
 #[test]
 fn an_unwritable_path_is_known_before_the_run() {
     let (_dir, path) = program("main { print(\"ran\"); save(1.0, \"/proc/none/w.safetensors\"); }");
     let run = tpuc(&["run", &path]);
-    expect(&run, 2, &["error[E0713]", "/proc/none/w.safetensors", "p.tl:1"]);
+    expect(
+        &run,
+        2,
+        &["error[E0713]", "/proc/none/w.safetensors", "p.tl:1"],
+    );
     assert_eq!(run.stdout, "", "nothing ran");
 }
 
@@ -99,14 +150,26 @@ fn what_is_saved_can_be_loaded() {
     let dir = folder();
     let file = dir.path().join("w.safetensors").display().to_string();
     let save = dir.path().join("save.tl");
-    fs::write(&save, format!("main {{ save({{ w: [1.5, 2.0], n: 3 }}, \"{file}\"); }}")).expect("writable");
+    fs::write(
+        &save,
+        format!("main {{ save({{ w: [1.5, 2.0], n: 3 }}, \"{file}\"); }}"),
+    )
+    .expect("writable");
     expect(&tpuc(&["run", &save.display().to_string()]), 0, &[]);
     let load = dir.path().join("load.tl");
-    fs::write(&load, format!("main {{ let d = load(\"{file}\"); print(d.w); print(d.n); }}")).expect("writable");
+    fs::write(
+        &load,
+        format!("main {{ let d = load(\"{file}\"); print(d.w); print(d.n); }}"),
+    )
+    .expect("writable");
     let run = tpuc(&["run", &load.display().to_string()]);
     expect(&run, 0, &[]);
     assert_eq!(run.stdout, "[1.5, 2.0]\n3\n");
-    let left: Vec<_> = fs::read_dir(dir.path()).expect("readable").flatten().map(|e| e.file_name()).collect();
+    let left: Vec<_> = fs::read_dir(dir.path())
+        .expect("readable")
+        .flatten()
+        .map(|e| e.file_name())
+        .collect();
     assert_eq!(left.len(), 3, "nothing is left beside the file: {left:?}");
 }
 
@@ -115,14 +178,24 @@ fn broken_data_files_say_what_is_wrong() {
     let dir = folder();
     let data = dir.path().join("mnist");
     fs::create_dir(&data).expect("writable");
-    let names = ["train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"];
+    let names = [
+        "train-images-idx3-ubyte",
+        "train-labels-idx1-ubyte",
+        "t10k-images-idx3-ubyte",
+        "t10k-labels-idx1-ubyte",
+    ];
     let idx = |magic: u8, dims: &[u32], bytes: usize| {
         let mut file = vec![0, 0, 8, magic];
         dims.iter().for_each(|d| file.extend(d.to_be_bytes()));
         file.resize(file.len() + bytes, 7);
         file
     };
-    let good = [idx(3, &[2, 2, 2], 8), idx(1, &[2], 2), idx(3, &[1, 2, 2], 4), idx(1, &[1], 1)];
+    let good = [
+        idx(3, &[2, 2, 2], 8),
+        idx(1, &[2], 2),
+        idx(3, &[1, 2, 2], 4),
+        idx(1, &[1], 1),
+    ];
     for (name, bytes) in names.iter().zip(&good) {
         fs::write(data.join(name), bytes).expect("writable");
     }
@@ -142,16 +215,44 @@ fn broken_data_files_say_what_is_wrong() {
 
 #[test]
 fn dumps_are_compared_and_updated() {
-    let (dir, path) = program("fn f(x: f32[3]) -> f32[3] { x + x }\nmain { print(f([1.0, 2.0, 3.0])); }");
+    let (dir, path) =
+        program("fn f(x: f32[3]) -> f32[3] { x + x }\nmain { print(f([1.0, 2.0, 3.0])); }");
     let stored = dir.path().join("f.mlir").display().to_string();
-    expect(&tpuc(&["dump-hlo", &path, "--fn", "f", "-o", &stored]), 0, &[]);
-    expect(&tpuc(&["dump-hlo", &path, "--fn", "f", "--check", &stored]), 0, &[]);
-    fs::write(&path, "fn f(x: f32[3]) -> f32[3] { x * x }\nmain { print(f([1.0, 2.0, 3.0])); }").expect("writable");
+    expect(
+        &tpuc(&["dump-hlo", &path, "--fn", "f", "-o", &stored]),
+        0,
+        &[],
+    );
+    expect(
+        &tpuc(&["dump-hlo", &path, "--fn", "f", "--check", &stored]),
+        0,
+        &[],
+    );
+    fs::write(
+        &path,
+        "fn f(x: f32[3]) -> f32[3] { x * x }\nmain { print(f([1.0, 2.0, 3.0])); }",
+    )
+    .expect("writable");
     let changed = tpuc(&["dump-hlo", &path, "--fn", "f", "--check", &stored]);
     assert_eq!(changed.code, 1);
-    assert!(changed.stdout.contains("-    %0 = stablehlo.add") && changed.stdout.contains("+    %0 = stablehlo.multiply"), "{}", changed.stdout);
-    expect(&tpuc(&["dump-hlo", &path, "--fn", "f", "--check", &stored, "--update"]), 0, &[]);
-    expect(&tpuc(&["dump-hlo", &path, "--fn", "f", "--check", &stored]), 0, &[]);
+    assert!(
+        changed.stdout.contains("-    %0 = stablehlo.add")
+            && changed.stdout.contains("+    %0 = stablehlo.multiply"),
+        "{}",
+        changed.stdout
+    );
+    expect(
+        &tpuc(&[
+            "dump-hlo", &path, "--fn", "f", "--check", &stored, "--update",
+        ]),
+        0,
+        &[],
+    );
+    expect(
+        &tpuc(&["dump-hlo", &path, "--fn", "f", "--check", &stored]),
+        0,
+        &[],
+    );
 }
 
 #[test]
@@ -173,7 +274,10 @@ fn the_interpreter_gives_what_the_device_gives() {
     let device = tpuc(&["run", &path]);
     expect(&device, 0, &[]);
     assert_eq!(device.stdout, "[1.0, -2.0, 0.5, 4.0]\n1\n");
-    assert_eq!(tpuc(&["run", &path, "--backend", "interp"]).stdout, device.stdout);
+    assert_eq!(
+        tpuc(&["run", &path, "--backend", "interp"]).stdout,
+        device.stdout
+    );
     assert_eq!(tpuc(&["run", &path, "--opt", "0"]).stdout, device.stdout);
     assert_eq!(tpuc(&["run", &path, "--opt", "2"]).stdout, device.stdout);
 }
@@ -194,6 +298,10 @@ fn tests_of_a_file_run_and_fail_by_name() {
     );
     let run = tpuc(&["test", &path]);
     expect(&run, 1, &["off by one", "p.tl:2"]);
-    assert!(run.stdout.contains("test adds ... ok") && run.stdout.contains("1 passed, 1 failed"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("test adds ... ok") && run.stdout.contains("1 passed, 1 failed"),
+        "{}",
+        run.stdout
+    );
     assert_eq!(tpuc(&["test", &path, "--filter", "adds"]).code, 0);
 }

@@ -190,7 +190,11 @@ fn before_transforms(
     } else {
         callees
     };
-    Ok(all.iter().map(Func::to_string).collect::<Vec<_>>().join("\n"))
+    Ok(all
+        .iter()
+        .map(Func::to_string)
+        .collect::<Vec<_>>()
+        .join("\n"))
 }
 
 /// The programs of `main`, or the one of the function asked for; not optimised yet.

@@ -222,10 +222,7 @@ impl<'a, B: Backend> Executor<'a, B> {
     }
 
     fn truth(&self, slot: Slot) -> Result<bool, Failure> {
-        Ok(matches!(
-            self.fetch(slot)?.scalar(),
-            Some(Scalar::B(true))
-        ))
+        Ok(matches!(self.fetch(slot)?.scalar(), Some(Scalar::B(true))))
     }
 
     fn enter(&mut self, carried: &[Carried], last_use: &[Slot]) {

@@ -19,9 +19,14 @@ pub fn tpuc<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Run {
 /// As [`tpuc`], with environment variables.
 pub fn tpuc_with<S: AsRef<std::ffi::OsStr>>(args: &[S], env: &[(&str, &str)]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tpuc"));
-    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("TPUC_PLUGIN");
+    command
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env_remove("TPUC_PLUGIN");
     command.envs(env.iter().copied());
-    let output = command.output().expect("the command that cargo has just built starts");
+    let output = command
+        .output()
+        .expect("the command that cargo has just built starts");
     Run {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -38,7 +43,9 @@ pub fn close_text(expected: &str, actual: &str, relative: f64, absolute: f64) ->
                 return true;
             }
             match (e.parse::<f64>(), a.parse::<f64>()) {
-                (Ok(x), Ok(y)) if is_decimal(e) && is_decimal(a) => (x - y).abs() <= absolute + relative * x.abs(),
+                (Ok(x), Ok(y)) if is_decimal(e) && is_decimal(a) => {
+                    (x - y).abs() <= absolute + relative * x.abs()
+                }
                 _ => false,
             }
         })
@@ -53,7 +60,10 @@ fn pieces(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut numeric = false;
     for c in text.chars() {
-        let part = c.is_ascii_digit() || c == '.' || (numeric && "eE-+".contains(c)) || (!numeric && c == '-');
+        let part = c.is_ascii_digit()
+            || c == '.'
+            || (numeric && "eE-+".contains(c))
+            || (!numeric && c == '-');
         match out.last_mut() {
             Some(last) if part == numeric => last.push(c),
             _ => out.push(c.to_string()),

@@ -4,7 +4,7 @@ use super::Specialiser;
 use super::error::Result;
 use super::frame::Frame;
 use super::val::{Closure, Val, tensor_type};
-use crate::ir::{Literal, Op, Type};
+use crate::ir::{Literal, Type};
 use std::rc::Rc;
 use tpuc_lang::typed::{Expr, ExprKind, Ty};
 
@@ -86,10 +86,6 @@ impl Specialiser<'_> {
             ExprKind::Block(block) => self.block(frame, block),
             ExprKind::Host(host) => self.host(frame, host, &e.ty, e.span),
         }
-    }
-
-    pub(crate) fn constant(&mut self, literal: Literal) -> Val {
-        Val::Tensor(self.b.op(Op::Constant(literal), &[]))
     }
 }
 

@@ -17,9 +17,10 @@ mod transforms;
 mod tree;
 pub mod val;
 
-use crate::ir::{Builder, Func};
+use crate::ir::{Builder, Func, Value};
 use error::Result;
 use frame::Frame;
+use std::collections::HashMap;
 use std::rc::Rc;
 use tpuc_lang::typed::{Body, FnId, GenericArg, Program, Ty};
 use val::Val;
@@ -30,6 +31,8 @@ pub struct Specialiser<'p> {
     pub(crate) b: Builder,
     /// What the functions called by the one being specialised were specialised for: filled when wanted by a dump.
     pub(crate) instances: Vec<Instance>,
+    /// Values that are literals of the program.
+    constants: HashMap<Value, statics::Known>,
     /// The functions that transforms were applied to, as they were before.
     pub(crate) callees: Vec<Func>,
 }
@@ -101,6 +104,7 @@ impl<'p> Specialiser<'p> {
             program,
             b: Builder::new(name),
             instances: Vec::new(),
+            constants: HashMap::new(),
             callees: Vec::new(),
         }
     }

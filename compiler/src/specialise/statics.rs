@@ -2,12 +2,15 @@
 
 use super::Specialiser;
 use super::frame::Frame;
+use super::val::Val;
+use crate::ir::literal::{decode_f64, decode_i64};
+use crate::ir::{Elem, Literal, Op};
 use std::cmp::Ordering;
-use tpuc_lang::typed::{Builtin, Elem, ElemTy, Expr, ExprKind, Ty};
+use tpuc_lang::typed::{self, Builtin, ElemTy, Expr, ExprKind, Ty};
 
 /// A scalar known at compile time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Known {
+pub(super) enum Known {
     Int(i128),
     Float(f64),
     Bool(bool),
@@ -15,49 +18,71 @@ enum Known {
 
 impl Specialiser<'_> {
     pub(crate) fn static_int(&self, frame: &Frame, e: &Expr) -> Option<i64> {
-        match known(frame, e)? {
+        match self.known(frame, e)? {
             Known::Int(n) => i64::try_from(n).ok(),
             Known::Float(_) | Known::Bool(_) => None,
         }
     }
 
     pub(crate) fn static_bool(&self, frame: &Frame, e: &Expr) -> Option<bool> {
-        match known(frame, e)? {
+        match self.known(frame, e)? {
             Known::Bool(b) => Some(b),
             Known::Int(_) | Known::Float(_) => None,
         }
     }
-}
 
-fn known(frame: &Frame, e: &Expr) -> Option<Known> {
-    match &e.kind {
-        ExprKind::Int(n) if is_float(frame, &e.ty) => Some(Known::Float(*n as f64)),
-        ExprKind::Int(n) => Some(Known::Int(*n)),
-        ExprKind::Float(x) => Some(Known::Float(*x)),
-        ExprKind::Bool(b) => Some(Known::Bool(*b)),
-        ExprKind::Dim(d) => {
-            let n = i128::from(frame.int(d, e.span).ok()?);
-            Some(if is_float(frame, &e.ty) {
-                Known::Float(n as f64)
-            } else {
-                Known::Int(n)
-            })
-        }
-        ExprKind::Builtin { builtin, args, .. } => match args.as_slice() {
-            [a] => unary(*builtin, known(frame, a)?),
-            [a, b] => {
-                let (a, b) = (known(frame, a)?, known(frame, b)?);
-                binary(*builtin, a, b)
+    fn known(&self, frame: &Frame, e: &Expr) -> Option<Known> {
+        match &e.kind {
+            ExprKind::Int(n) if is_float(frame, &e.ty) => Some(Known::Float(*n as f64)),
+            ExprKind::Int(n) => Some(Known::Int(*n)),
+            ExprKind::Float(x) => Some(Known::Float(*x)),
+            ExprKind::Bool(b) => Some(Known::Bool(*b)),
+            ExprKind::Dim(d) => {
+                let n = i128::from(frame.int(d, e.span).ok()?);
+                Some(if is_float(frame, &e.ty) {
+                    Known::Float(n as f64)
+                } else {
+                    Known::Int(n)
+                })
             }
+            // A variable that was given a literal: a parameter at this call.
+            ExprKind::Local(id) => match frame.local(*id) {
+                Val::Tensor(v) => self.constants.get(v).copied(),
+                Val::Fields(_) | Val::Closure(_) => None,
+            },
+            ExprKind::Builtin { builtin, args, .. } => match args.as_slice() {
+                [a] => unary(*builtin, self.known(frame, a)?),
+                [a, b] => {
+                    let (a, b) = (self.known(frame, a)?, self.known(frame, b)?);
+                    binary(*builtin, a, b)
+                }
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
+        }
+    }
+
+    /// A constant of the program, remembered for whatever is decided by it.
+    pub(crate) fn constant(&mut self, literal: Literal) -> Val {
+        let elem = literal.ty().elem;
+        let known = literal.splat().map(|bits| match elem {
+            Elem::Bool => Known::Bool(bits != 0),
+            e if e.is_float() => Known::Float(decode_f64(e, bits)),
+            e => Known::Int(i128::from(decode_i64(e, bits))),
+        });
+        let v = self.b.op(Op::Constant(literal), &[]);
+        if let Some(known) = known {
+            self.constants.insert(v, known);
+        }
+        Val::Tensor(v)
     }
 }
 
 fn is_float(frame: &Frame, ty: &Ty) -> bool {
     match ty {
-        Ty::Tensor(elem, _) => matches!(frame.elem(elem), ElemTy::Known(e) if Elem::is_float(e)),
+        Ty::Tensor(elem, _) => {
+            matches!(frame.elem(elem), ElemTy::Known(e) if typed::Elem::is_float(e))
+        }
         _ => false,
     }
 }

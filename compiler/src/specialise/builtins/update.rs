@@ -79,8 +79,9 @@ pub(super) fn take_along_axis(b: &mut Builder, c: &Call) -> Value {
 pub(super) fn update(b: &mut Builder, c: &Call, op: ScatterOp) -> Result<Value> {
     let (x, v) = (c.args[0], c.args[c.args.len() - 1]);
     let positions = &c.args[1..c.args.len() - 1];
-    let items: Vec<Index> =
-        (1..=positions.len()).map(|i| c.literal_int(i).map_or(Index::Tensor, Index::At)).collect();
+    let items: Vec<Index> = (1..=positions.len())
+        .map(|i| c.literal_int(i).map_or(Index::Tensor, Index::At))
+        .collect();
     if let ([Index::Tensor], [rows]) = (items.as_slice(), positions) {
         return Ok(update_rows(b, x, *rows, v, op));
     }

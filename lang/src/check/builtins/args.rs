@@ -281,7 +281,9 @@ impl<'a> Cx<'a, '_> {
         Some(match kind {
             Kind::Value | Kind::Rest => Given::Value(self.expr(e, None)),
             Kind::Positions => match &e.kind {
-                A::Tuple(items) => Given::Values(items.iter().map(|i| self.expr(i, None)).collect()),
+                A::Tuple(items) => {
+                    Given::Values(items.iter().map(|i| self.expr(i, None)).collect())
+                }
                 _ => Given::Values(vec![self.expr(e, None)]),
             },
             Kind::Values => match &e.kind {
