@@ -139,7 +139,7 @@ pub fn module(
     let options = lower::Options {
         sources: Some(sources),
         input_names: &[],
-        mesh: &[],
+        mesh: None,
         donate,
     };
     lower::module(&[func], options).map_err(internal)

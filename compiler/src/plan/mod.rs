@@ -6,6 +6,7 @@
 
 mod liveness;
 mod split;
+mod unslice;
 
 pub use split::split;
 

@@ -1,5 +1,6 @@
 //! Splitting the IR of `main` into steps.
 
+use super::unslice::unslice;
 use super::{Carried, Plan, Slot, Step, StepKind, liveness};
 use crate::ir::op::HostSource;
 use crate::ir::{Builder, Func, Inst, Literal, Op, Region, Type, Value};
@@ -9,7 +10,10 @@ use tpuc_lang::span::Span;
 /// The plan of a function whose effects are in place.
 ///
 /// Constants never cross steps: each program makes its own.
-pub fn split(main: &Func) -> Plan {
+pub fn split(script: &Func) -> Plan {
+    let mut main = script.clone();
+    unslice(&mut main);
+    let main = &main;
     let mut s = Splitter {
         main,
         constants: HashMap::new(),
@@ -297,7 +301,7 @@ impl<'f> Splitter<'f> {
     }
 }
 
-fn has_effect(inst: &Inst) -> bool {
+pub(super) fn has_effect(inst: &Inst) -> bool {
     let mut found = false;
     for region in &inst.regions {
         region.walk(&mut |i| found |= matches!(i.op, Op::Effect(_) | Op::Host(_)));
