@@ -7,6 +7,12 @@ use std::fmt;
 pub enum Failure {
     /// The program has errors (or a comparison asked for did not hold); already said.
     Program,
+    /// The program, as a whole: no place in it is to blame.
+    Source {
+        code: &'static str,
+        message: String,
+        help: String,
+    },
     /// The environment or the device: code, message, help.
     Runtime {
         code: String,
@@ -20,7 +26,7 @@ pub enum Failure {
 impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::Program => 1,
+            Failure::Program | Failure::Source { .. } => 1,
             Failure::Runtime { .. } => 2,
             Failure::Usage(_) => 64,
         }
@@ -49,6 +55,13 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Program => Ok(()),
+            Failure::Source {
+                code,
+                message,
+                help,
+            } => {
+                writeln!(f, "error[{code}]: {message}\n  = help: {help}")
+            }
             Failure::Usage(message) => writeln!(f, "error: {message}"),
             Failure::Runtime {
                 code,

@@ -114,11 +114,11 @@ fn script(program: &Program, sources: &Sources) -> Result<(Func, Vec<Instance>),
         Some(main) => {
             pipeline::script(program, "main", main).map_err(|d| pipeline::report(*d, sources))
         }
-        None => Err(Failure::runtime(
-            "E0601",
-            "the program has no `main`",
-            Some("name a function without parameters to infer with `--fn`".into()),
-        )),
+        None => Err(Failure::Source {
+            code: "E0601",
+            message: "the program has no `main`".into(),
+            help: "name a function without parameters to infer with `--fn`".into(),
+        }),
     }
 }
 

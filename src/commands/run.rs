@@ -21,11 +21,11 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let progress = Progress::new();
     let (program, sources) = pipeline::load(&args.file, &args.program, &around)?;
     let Some(main) = &program.main else {
-        return Err(Failure::runtime(
-            "E0601",
-            format!("`{}` has no `main`", args.file.display()),
-            Some("add `main { … }`; `tpuc test` runs the `test` blocks of a file".into()),
-        ));
+        return Err(Failure::Source {
+            code: "E0601",
+            message: format!("`{}` has no `main`", args.file.display()),
+            help: "add `main { … }`; `tpuc test` runs the `test` blocks of a file".into(),
+        });
     };
     let (script, _) =
         pipeline::script(&program, "main", main).map_err(|d| pipeline::report(*d, &sources))?;

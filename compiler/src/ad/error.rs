@@ -39,12 +39,12 @@ impl AdError {
 
     pub fn code(&self) -> Code {
         Code(match self.kind {
-            AdErrorKind::WhileReverse => "E0501",
-            AdErrorKind::BlockNotLinear => "E0502",
-            AdErrorKind::NotDifferentiable { .. } => "E0503",
-            AdErrorKind::Effect => "E0504",
-            AdErrorKind::NotScalar { .. } => "E0505",
-            AdErrorKind::MappedAxis { .. } => "E0506",
+            AdErrorKind::WhileReverse => "E0505",
+            AdErrorKind::BlockNotLinear => "E0510",
+            AdErrorKind::NotDifferentiable { .. } => "E0502",
+            AdErrorKind::Effect => "E0602",
+            AdErrorKind::NotScalar { .. } => "E0501",
+            AdErrorKind::MappedAxis { .. } => "E0507",
             AdErrorKind::NotLinear { .. } => "E0599",
         })
     }
