@@ -8,7 +8,7 @@ use super::subst::Subst;
 use super::world::{ItemFn, Signature};
 use crate::ast::{self, Ident, IndexArg};
 use crate::span::Span;
-use crate::typed::{Callee, Expr, ExprKind, GenericArg, Ty};
+use crate::typed::{Callee, Expr, ExprKind, Ty};
 
 /// Where an argument of a parameter comes from.
 #[derive(Clone, Copy)]
@@ -208,7 +208,7 @@ impl<'a> Cx<'a, '_> {
             }
         }
         if failed {
-            return match self.known_ret(&signature, &generics) {
+            return match self.closed_ret(&signature) {
                 Some(ty) => Expr { ty, ..bad(span) },
                 None => bad(span),
             };
@@ -226,17 +226,9 @@ impl<'a> Cx<'a, '_> {
 
     /// The result type of a call that failed, if its arguments have no say in it.
     fn closed_ret(&self, signature: &Signature) -> Option<Ty> {
-        let closed = signature.generics.is_empty() && !super::subst::has_error(&signature.ret);
-        closed.then(|| signature.ret.clone())
-    }
-
-    /// The result type of a call that failed, if it is known all the same.
-    fn known_ret(&self, signature: &Signature, generics: &[GenericArg]) -> Option<Ty> {
-        if generics.iter().any(|g| !self.infer.is_solved(g)) {
-            return None;
-        }
-        let ret = Subst::new(generics).ty(&signature.ret)?;
-        Some(self.infer.ty(&ret))
+        let ret = &signature.ret;
+        let closed = !super::subst::mentions_parameters(ret) && !super::subst::has_error(ret);
+        closed.then(|| ret.clone())
     }
 
     fn default_arg(&mut self, default: Option<Const>, want: &Ty, span: Span) -> Expr {

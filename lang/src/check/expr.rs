@@ -222,6 +222,9 @@ impl<'a> Cx<'a, '_> {
 
     /// Reports a name that nothing has, with the nearest that something does.
     pub fn unknown(&mut self, name: &Ident, what: &'static str) {
+        if self.w.module(self.module).broken.contains(&name.node) {
+            return;
+        }
         let near = self.near_value(&name.node);
         self.report(Problem::UnknownName {
             what,
@@ -325,8 +328,10 @@ impl<'a> Cx<'a, '_> {
         base: &ast::Expr,
         name: &Ident,
     ) -> Option<Item> {
-        let items = &self.w.module(module).items;
+        let scope = self.w.module(module);
+        let items = &scope.items;
         match items.get(&name.node) {
+            None if scope.broken.contains(&name.node) => None,
             Some(Item::Module(_)) | None => {
                 let known = items
                     .iter()

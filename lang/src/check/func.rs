@@ -629,7 +629,9 @@ impl<'a> Cx<'a, '_> {
             generics.iter().map(|g| self.infer.generic_arg(g)).collect();
         self.require_float_leaves(id, &generics, &name, span);
         let requirements = self.w.fns[id.0].requirements.clone();
-        self.prove(&requirements, &generics, &name, span);
+        if !self.prove(&requirements, &generics, &name, span) {
+            return None;
+        }
         let ret = match super::subst::Subst::new(&generics).ty(&signature.ret) {
             Some(ret) => ret,
             None => Ty::Error,

@@ -379,6 +379,10 @@ impl Infer {
 
     pub fn unify_shape(&mut self, a: &[ShapeItem], b: &[ShapeItem]) -> Unify {
         let (a, b) = (self.shape(a), self.shape(b));
+        // Nothing is learned from shapes that cannot agree.
+        if a.len() != b.len() && !a.iter().chain(&b).any(|i| self.is_open(i)) {
+            return Err(Clash::Rank);
+        }
         let (mut a, mut b) = (a.as_slice(), b.as_slice());
         while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
             if self.is_open(x) || self.is_open(y) {

@@ -4,7 +4,7 @@ use super::problem::Problem;
 use crate::ast::{self, ItemKind, Name};
 use crate::diag::Diagnostic;
 use crate::source::{Loader, Sources};
-use crate::span::{FileId, Span};
+use crate::span::Span;
 use std::collections::HashMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,6 +20,8 @@ pub struct LoadedModule {
     pub name: Name,
     pub ast: ast::Module,
     pub imports: Vec<ImportedAs>,
+    /// Names of imports and items that could not be read: what they would be is not known, and no error.
+    pub broken: Vec<Name>,
     /// Whether it is part of the standard library, and so not reported on by lints.
     pub std: bool,
 }
@@ -65,12 +67,13 @@ struct Load<'l> {
 impl Load<'_> {
     fn parse(&mut self, file: &str, text: &str, name: &str, std: bool) -> ModuleId {
         let id = self.out.sources.add(file, text);
-        let (ast, problems) = parse_file(id, text);
-        self.out.diagnostics.extend(problems);
+        let parsed = crate::parser::parse(id, text);
+        self.out.diagnostics.extend(parsed.diagnostics);
         self.out.modules.push(LoadedModule {
             name: name.into(),
-            ast,
+            ast: parsed.module,
             imports: Vec::new(),
+            broken: parsed.broken.into_iter().map(|ident| ident.node).collect(),
             std,
         });
         let module = ModuleId(self.out.modules.len() as u32 - 1);
@@ -90,19 +93,20 @@ impl Load<'_> {
             .collect();
         for import in imports {
             self.open.push((file.to_string(), import.path.span));
-            if let Some(found) = self.import(&import, file) {
-                let name = match &import.alias {
-                    Some(alias) => alias.node.clone(),
-                    None => stem(&import.path.node).into(),
-                };
-                let span = import.alias.as_ref().map_or(import.path.span, |a| a.span);
-                self.out.modules[module.0 as usize]
-                    .imports
-                    .push(ImportedAs {
-                        name,
-                        module: found,
-                        span,
-                    });
+            let name: Name = match &import.alias {
+                Some(alias) => alias.node.clone(),
+                None => stem(&import.path.node).into(),
+            };
+            let span = import.alias.as_ref().map_or(import.path.span, |a| a.span);
+            let found = self.import(&import, file);
+            let module = &mut self.out.modules[module.0 as usize];
+            match found {
+                Some(found) => module.imports.push(ImportedAs {
+                    name,
+                    module: found,
+                    span,
+                }),
+                None => module.broken.push(name),
             }
             self.open.pop();
         }
@@ -125,8 +129,14 @@ impl Load<'_> {
                             span: path.span,
                             path: wanted,
                             reason,
-                            std: crate::std::names(),
-                            quoted: import.quoted,
+                            near: super::near::near(
+                                &path.node,
+                                crate::std::names().into_iter(),
+                            ),
+                            std: match import.quoted {
+                                true => Vec::new(),
+                                false => crate::std::names(),
+                            },
                         });
                         return None;
                     }
@@ -157,9 +167,4 @@ impl Load<'_> {
 fn stem(path: &str) -> &str {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     file.strip_suffix(".tl").unwrap_or(file)
-}
-
-fn parse_file(id: FileId, text: &str) -> (ast::Module, Vec<Diagnostic>) {
-    let parsed = crate::parser::parse(id, text);
-    (parsed.module, parsed.diagnostics)
 }

@@ -57,16 +57,17 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Proves what a callee needs, at a call with these arguments.
+    /// Proves what a callee needs, at a call with these arguments; `false` once something has been reported.
     pub fn prove(
         &mut self,
         requirements: &[Requirement],
         args: &[GenericArg],
         callee: &Name,
         span: Span,
-    ) {
+    ) -> bool {
         let subst = Subst::new(args);
         let mut inexact = false;
+        let mut holds = true;
         for requirement in requirements {
             let Some(need) = substitute(&requirement.need, &subst) else {
                 // What is not whole is reported once, by the need that asks for just that.
@@ -78,6 +79,7 @@ impl Cx<'_, '_> {
                     });
                 }
                 inexact = true;
+                holds = false;
                 continue;
             };
             for need in need {
@@ -85,12 +87,14 @@ impl Cx<'_, '_> {
                     Verdict::Holds => {}
                     Verdict::Fails(problem) => {
                         inexact |= matches!(problem, Problem::Inexact { .. });
+                        holds = false;
                         self.report(problem);
                     }
                     Verdict::Open(needs) => self.keep(needs, span),
                 }
             }
         }
+        holds
     }
 
     /// That a dimension divides exactly and is not negative, as a size must be.

@@ -200,3 +200,21 @@ pub fn has_error(ty: &Ty) -> bool {
         Ty::Tensor(..) | Ty::Var(_) => false,
     }
 }
+
+/// Whether a type depends on the parameters of the function it stands in.
+pub fn mentions_parameters(ty: &Ty) -> bool {
+    match ty {
+        Ty::Tensor(elem, shape) => {
+            !matches!(elem, ElemTy::Known(_))
+                || shape.iter().any(|i| match i {
+                    ShapeItem::Dim(d) => d.as_int().is_none(),
+                    ShapeItem::Spread(_) | ShapeItem::LeafOf(_) | ShapeItem::Var(_) => true,
+                })
+        }
+        Ty::Tuple(parts) => parts.iter().any(mentions_parameters),
+        Ty::Record(fields) => fields.iter().any(|(_, t)| mentions_parameters(t)),
+        Ty::Fn(params, ret) => params.iter().any(mentions_parameters) || mentions_parameters(ret),
+        Ty::Tree { .. } | Ty::Var(_) => true,
+        Ty::Error => false,
+    }
+}

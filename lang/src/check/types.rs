@@ -117,6 +117,7 @@ impl<'a> Cx<'a, '_> {
             Some(Item::Const(_)) => self.not_a_type(name, "a constant"),
             Some(Item::Fn(_)) => self.not_a_type(name, "a function"),
             Some(Item::Module(_)) => self.not_a_type(name, "a module"),
+            None if self.w.module(home).broken.contains(&name.node) => {}
             None => {
                 let mut known: Vec<String> = self
                     .w
@@ -155,6 +156,7 @@ impl<'a> Cx<'a, '_> {
     pub fn module_named(&mut self, name: &Ident) -> Option<ModuleId> {
         match self.w.lookup(self.module, &name.node) {
             Some(Item::Module(m)) => Some(m),
+            None if self.w.module(self.module).broken.contains(&name.node) => None,
             _ => {
                 let std = crate::std::names();
                 let near = near(&name.node, std.iter().copied());

@@ -97,6 +97,8 @@ pub struct ModuleScope {
     pub name: Name,
     pub std: bool,
     pub items: HashMap<Name, Item>,
+    /// Names that stand for something that could not be read.
+    pub broken: HashSet<Name>,
     /// Imports and where they are written, to find the unused.
     pub imports: Vec<(Name, Span)>,
     pub used_imports: HashSet<Name>,
@@ -146,6 +148,7 @@ impl<'a> World<'a> {
                 name: module.name.clone(),
                 std: module.std,
                 items: HashMap::new(),
+                broken: module.broken.iter().cloned().collect(),
                 imports: Vec::new(),
                 used_imports: HashSet::new(),
                 aliases: Rc::default(),
@@ -234,7 +237,13 @@ impl<'a> World<'a> {
                 return;
             }
         };
-        if self.is_new(first, &name.node, name.span) {
+        if Elem::from_name(&name.node).is_some() {
+            let problem = Problem::ReservedName {
+                span: name.span,
+                name: name.node.clone(),
+            };
+            self.report(&Names::default(), problem);
+        } else if self.is_new(first, &name.node, name.span) {
             scope.items.insert(name.node.clone(), entry);
         }
     }

@@ -22,28 +22,32 @@ pub enum Atom {
 /// messages (`HID=256`).
 #[derive(Clone, Debug)]
 pub struct Dim {
-    /// Each product of atoms (ascending, with repeats; the empty one for the constant) and its coefficient, never 0.
-    terms: BTreeMap<Vec<Atom>, i64>,
+    terms: Terms,
     /// The constant or expression it was written as, where that says more than the number.
     pub origin: Option<Name>,
 }
 
+/// The normal form. Almost every dimension is a number or one parameter, and these need no memory of their own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Terms {
+    Int(i64),
+    Atom([Atom; 1]),
+    /// Each product of atoms (ascending, with repeats; the empty one for the constant) and its coefficient, never 0;
+    /// in ascending order, and nothing that one of the other forms can hold.
+    Sum(Vec<(Vec<Atom>, i64)>),
+}
+
 impl Dim {
     pub fn int(value: i64) -> Dim {
-        let terms = if value == 0 {
-            BTreeMap::new()
-        } else {
-            BTreeMap::from([(Vec::new(), value)])
-        };
         Dim {
-            terms,
+            terms: Terms::Int(value),
             origin: None,
         }
     }
 
     pub fn atom(atom: Atom) -> Dim {
         Dim {
-            terms: BTreeMap::from([(vec![atom], 1)]),
+            terms: Terms::Atom([atom]),
             origin: None,
         }
     }
@@ -52,35 +56,62 @@ impl Dim {
         Dim::atom(Atom::Param(id))
     }
 
+    fn sum(terms: BTreeMap<Vec<Atom>, i64>) -> Dim {
+        let terms: Vec<(Vec<Atom>, i64)> = terms.into_iter().collect();
+        let terms = match terms.as_slice() {
+            [] => Terms::Int(0),
+            [(m, c)] if m.is_empty() => Terms::Int(*c),
+            [(m, 1)] => match m.as_slice() {
+                [atom] => Terms::Atom([atom.clone()]),
+                _ => Terms::Sum(terms),
+            },
+            _ => Terms::Sum(terms),
+        };
+        Dim {
+            terms,
+            origin: None,
+        }
+    }
+
     pub fn named(mut self, origin: impl Into<Name>) -> Dim {
         self.origin = Some(origin.into());
         self
     }
 
     pub fn terms(&self) -> impl Iterator<Item = (&[Atom], i64)> {
-        self.terms.iter().map(|(m, &c)| (m.as_slice(), c))
+        let (one, many): (Option<(&[Atom], i64)>, &[(Vec<Atom>, i64)]) = match &self.terms {
+            Terms::Int(0) => (None, &[]),
+            Terms::Int(n) => (Some((&[], *n)), &[]),
+            Terms::Atom(atom) => (Some((atom, 1)), &[]),
+            Terms::Sum(terms) => (None, terms),
+        };
+        one.into_iter()
+            .chain(many.iter().map(|(m, c)| (m.as_slice(), *c)))
+    }
+
+    fn map(&self) -> BTreeMap<Vec<Atom>, i64> {
+        self.terms().map(|(m, c)| (m.to_vec(), c)).collect()
     }
 
     /// The value, if no atom is left.
     pub fn as_int(&self) -> Option<i64> {
-        match self.terms.len() {
-            0 => Some(0),
-            1 => self.terms.get([].as_slice()).copied(),
-            _ => None,
+        match self.terms {
+            Terms::Int(n) => Some(n),
+            Terms::Atom(_) | Terms::Sum(_) => None,
         }
     }
 
     /// `None` on overflow, here and below.
     pub fn add(&self, other: &Dim) -> Option<Dim> {
-        let mut terms = self.terms.clone();
-        for (m, &c) in &other.terms {
-            let sum = terms.get(m).copied().unwrap_or(0).checked_add(c)?;
-            set(&mut terms, m.clone(), sum);
+        if let (Some(a), Some(b)) = (self.as_int(), other.as_int()) {
+            return a.checked_add(b).map(Dim::int);
         }
-        Some(Dim {
-            terms,
-            origin: None,
-        })
+        let mut terms = self.map();
+        for (m, c) in other.terms() {
+            let sum = terms.get(m).copied().unwrap_or(0).checked_add(c)?;
+            set(&mut terms, m.to_vec(), sum);
+        }
+        Some(Dim::sum(terms))
     }
 
     pub fn neg(&self) -> Option<Dim> {
@@ -92,10 +123,13 @@ impl Dim {
     }
 
     pub fn mul(&self, other: &Dim) -> Option<Dim> {
+        if let (Some(a), Some(b)) = (self.as_int(), other.as_int()) {
+            return a.checked_mul(b).map(Dim::int);
+        }
         let mut terms = BTreeMap::new();
-        for (m, &c) in &self.terms {
-            for (n, &d) in &other.terms {
-                let mut product = m.clone();
+        for (m, c) in self.terms() {
+            for (n, d) in other.terms() {
+                let mut product = m.to_vec();
                 product.extend(n.iter().cloned());
                 product.sort();
                 let sum = terms
@@ -106,10 +140,7 @@ impl Dim {
                 set(&mut terms, product, sum);
             }
         }
-        Some(Dim {
-            terms,
-            origin: None,
-        })
+        Some(Dim::sum(terms))
     }
 
     /// Exact division: by a constant that divides every coefficient, by itself, or of one product by another that it
@@ -128,32 +159,33 @@ impl Dim {
     }
 
     fn div_polynomial(&self, other: &Dim) -> Option<Dim> {
-        if other.terms.len() != 1 {
-            return (self == other && !other.terms.is_empty()).then(|| Dim::int(1));
+        let mut divisors = other.terms();
+        let (divisor, by) = divisors.next()?;
+        if divisors.next().is_some() {
+            return (self == other).then(|| Dim::int(1));
         }
-        let (divisor, &by) = other.terms.iter().next()?;
         let mut terms = BTreeMap::new();
-        for (m, &c) in &self.terms {
-            if c % by != 0 {
+        for (m, c) in self.terms() {
+            if c.checked_rem(by)? != 0 {
                 return None;
             }
-            let mut rest = m.clone();
+            let mut rest = m.to_vec();
             for atom in divisor {
                 let at = rest.iter().position(|a| a == atom)?;
                 rest.remove(at);
             }
             set(&mut terms, rest, c / by);
         }
-        Some(Dim {
-            terms,
-            origin: None,
-        })
+        Some(Dim::sum(terms))
     }
 
     /// The dimension with every atom replaced; `None` on overflow or where a quotient does not divide.
     pub fn substitute(&self, f: &impl Fn(&Atom) -> Option<Dim>) -> Option<Dim> {
+        if self.as_int().is_some() {
+            return Some(self.clone());
+        }
         let mut sum = Dim::int(0);
-        for (m, &c) in &self.terms {
+        for (m, c) in self.terms() {
             let mut product = Dim::int(c);
             for atom in m {
                 let value = match f(atom) {

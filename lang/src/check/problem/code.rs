@@ -8,7 +8,7 @@ impl Problem {
         match self {
             P::UnknownName { what: "type", .. } => "E0202",
             P::UnknownName { .. } => "E0201",
-            P::Duplicate { .. } => "E0203",
+            P::Duplicate { .. } | P::ReservedName { .. } => "E0203",
             P::ImportFailed { .. } | P::UnknownModule { .. } => "E0204",
             P::ImportCycle { .. } => "E0205",
             P::SetUnknown { .. } => "E0206",

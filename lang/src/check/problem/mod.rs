@@ -103,12 +103,17 @@ pub enum Problem {
         span: Span,
         before: Span,
     },
+    ReservedName {
+        span: Span,
+        name: Name,
+    },
     ImportFailed {
         span: Span,
         path: String,
         reason: String,
+        /// The standard library's modules, where one of them may have been meant.
         std: Vec<&'static str>,
-        quoted: bool,
+        near: Option<String>,
     },
     ImportCycle {
         chain: Vec<(String, Span)>,

@@ -68,6 +68,7 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         P::UnknownName { .. }
         | P::UnknownModule { .. }
         | P::Duplicate { .. }
+        | P::ReservedName { .. }
         | P::ImportFailed { .. }
         | P::ImportCycle { .. }
         | P::SetUnknown { .. }

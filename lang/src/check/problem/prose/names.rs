@@ -55,18 +55,26 @@ pub fn say(p: &Problem) -> Diagnostic {
             "again here",
         )
         .label(*before, "first here"),
+        P::ReservedName { span, name } => error(
+            p,
+            format!("`{name}` is the name of an element type"),
+            *span,
+            "taken",
+        ),
         P::ImportFailed {
             span,
             path,
             reason,
             std,
-            quoted,
+            near,
         } => {
             let d = error(p, format!("cannot import `{path}`"), *span, reason.clone());
-            if *quoted {
-                d
-            } else {
-                d.help(format!("the standard library has `{}`", std.join("`, `")))
+            match (near, std.as_slice()) {
+                (_, []) => d,
+                (Some(_), _) => d.maybe(did_you_mean(near)),
+                (None, std) => {
+                    d.help(format!("the standard library has `{}`", std.join("`, `")))
+                }
             }
         }
         P::ImportCycle { chain } => {

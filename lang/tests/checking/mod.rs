@@ -1,0 +1,89 @@
+//! What the tests of the checker share: a loader with files and data of its own, and results as text.
+
+use std::path::{Path, PathBuf};
+use tpuc_lang::check::{Checked, Options, check};
+use tpuc_lang::dump;
+use tpuc_lang::render::render;
+use tpuc_lang::source::{LoadError, Loader};
+use tpuc_lang::typed::{Elem, Ty};
+
+/// Imports come from a table; `dataset("mnist")` is known.
+#[derive(Default)]
+pub struct Table {
+    pub files: Vec<(String, String)>,
+}
+
+impl Loader for Table {
+    fn import(&self, _from: &str, path: &str) -> Result<(String, String), String> {
+        let found = self.files.iter().find(|(name, _)| name == path);
+        found
+            .cloned()
+            .ok_or_else(|| format!("there is no file `{path}`"))
+    }
+
+    fn dataset(&self, name: &str) -> Result<Ty, LoadError> {
+        if name != "mnist" {
+            return Err(LoadError {
+                code: "E0702",
+                message: format!("there is no dataset `{name}`"),
+                help: None,
+            });
+        }
+        let field = |name: &str, sizes: &[i64]| (name.into(), Ty::tensor(Elem::U8, sizes));
+        Ok(Ty::Record(vec![
+            field("x_train", &[60000, 28, 28]),
+            field("y_train", &[60000]),
+            field("x_test", &[10000, 28, 28]),
+            field("y_test", &[10000]),
+        ]))
+    }
+
+    fn load(&self, path: &str) -> Result<Ty, LoadError> {
+        match path {
+            "points.npy" => Ok(Ty::tensor(Elem::F32, &[100, 2])),
+            _ => Err(LoadError {
+                code: "E0703",
+                message: format!("there is no file `{path}`"),
+                help: None,
+            }),
+        }
+    }
+}
+
+/// The root of the repository.
+#[allow(dead_code)]
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+pub fn checked(name: &str, text: &str, sets: &[(&str, &str)]) -> Checked {
+    checked_with(name, text, sets, &Table::default())
+}
+
+pub fn checked_with(name: &str, text: &str, sets: &[(&str, &str)], table: &Table) -> Checked {
+    let consts = sets
+        .iter()
+        .map(|(n, v)| ((*n).to_string(), (*v).to_string()));
+    let options = Options {
+        consts: consts.collect(),
+    };
+    check(name, text, table, &options)
+}
+
+/// What a terminal would show; empty if there is nothing to say.
+pub fn shown(checked: &Checked) -> String {
+    render(&checked.sources, &checked.diagnostics, false)
+}
+
+/// The diagnostics, then the checked program if there is one.
+#[allow(dead_code)]
+pub fn outcome(checked: &Checked) -> String {
+    let mut out = shown(checked);
+    if let Some(program) = &checked.program {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&dump::typed::program(program, None));
+    }
+    out
+}
