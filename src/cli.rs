@@ -40,6 +40,15 @@ pub enum Command {
     Test(TestArgs),
     /// Format programs in the one style.
     Fmt(FmtArgs),
+    /// Show the signatures and descriptions of the standard library.
+    Doc(DocArgs),
+    /// Print the completion script of a shell.
+    Completions {
+        /// Such as bash or zsh.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, for `man`.
+    Man,
     /// Explain an error code.
     Explain {
         /// Such as E0302.
@@ -163,6 +172,13 @@ pub struct TestArgs {
     pub device: Option<String>,
     #[arg(long, value_enum, default_value_t = BackendName::Pjrt)]
     pub backend: BackendName,
+}
+
+#[derive(Debug, Args)]
+pub struct DocArgs {
+    /// `std` for all of it, a module such as `optim`, or a function such as `optim.adam`.
+    #[arg(default_value = "std")]
+    pub what: String,
 }
 
 #[derive(Debug, Args)]

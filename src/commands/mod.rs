@@ -2,9 +2,11 @@
 
 pub mod check;
 pub mod devices;
+pub mod doc;
 pub mod dump;
 pub mod explain;
 pub mod fmt;
+pub mod manual;
 pub mod run;
 pub mod test;
 pub mod version;

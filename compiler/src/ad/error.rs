@@ -38,13 +38,14 @@ impl AdError {
     }
 
     pub fn code(&self) -> Code {
+        // The first three are mistakes that the checker too may find, under the same codes.
         Code(match self.kind {
+            AdErrorKind::NotScalar { .. } => "E0501",
+            AdErrorKind::NotDifferentiable { .. } => "E0502",
             AdErrorKind::WhileReverse => "E0505",
             AdErrorKind::BlockNotLinear => "E0510",
-            AdErrorKind::NotDifferentiable { .. } => "E0502",
-            AdErrorKind::Effect => "E0602",
-            AdErrorKind::NotScalar { .. } => "E0501",
-            AdErrorKind::MappedAxis { .. } => "E0507",
+            AdErrorKind::Effect => "E0511",
+            AdErrorKind::MappedAxis { .. } => "E0512",
             AdErrorKind::NotLinear { .. } => "E0599",
         })
     }

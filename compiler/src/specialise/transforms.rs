@@ -8,7 +8,6 @@ use super::val::{Val, leaf_types};
 use crate::ir::{Builder, Elem, Func, Literal, Op, Type, Value};
 use crate::passes::{self, Stage};
 use crate::transform;
-use tpuc_lang::diag::Diagnostic;
 use tpuc_lang::typed::{Callee, Transform, TransformKind, Ty};
 
 /// A callee as a closed function.
@@ -97,6 +96,7 @@ impl Specialiser<'_> {
 
     /// `grad` and `value_and_grad`; the first output is the loss, the others are `aux`.
     fn grad(&mut self, closed: &Closed, kind: &TransformKind, args: &[Val]) -> Result<Val> {
+        let asked = self.b.span;
         let TransformKind::Grad {
             wrt,
             tuple,
@@ -107,7 +107,7 @@ impl Specialiser<'_> {
             unreachable!("the caller has matched the kind")
         };
         let active = self.active(closed, |i| wrt.contains(&i));
-        let derivative = transform::value_and_grad(&closed.func, &active).map_err(refused)?;
+        let derivative = transform::value_and_grad(&closed.func, &active).map_err(|e| e.at(asked))?;
         let mut inputs: Vec<Value> = args.iter().flat_map(Val::leaves).collect();
         inputs.extend(&closed.captures);
         let outputs = self.b.inline(&derivative, &inputs);
@@ -163,8 +163,9 @@ impl Specialiser<'_> {
     }
 
     fn jvp(&mut self, closed: &Closed, tuple: bool, args: &[Val]) -> Result<Val> {
+        let asked = self.b.span;
         let active = self.active(closed, |_| true);
-        let jvp = transform::jvp(&closed.func, &active).map_err(refused)?;
+        let jvp = transform::jvp(&closed.func, &active).map_err(|e| e.at(asked))?;
         let primals = unpack(tuple, &args[0]);
         let tangents = unpack(tuple, &args[1]);
         let mut inputs: Vec<Value> = primals.iter().flat_map(Val::leaves).collect();
@@ -185,8 +186,9 @@ impl Specialiser<'_> {
     }
 
     fn vjp(&mut self, closed: &Closed, tuple: bool, args: &[Val]) -> Result<Val> {
+        let asked = self.b.span;
         let active = self.active(closed, |_| true);
-        let vjp = transform::vjp(&closed.func, &active).map_err(refused)?;
+        let vjp = transform::vjp(&closed.func, &active).map_err(|e| e.at(asked))?;
         let primals = unpack(tuple, &args[0]);
         let mut inputs: Vec<Value> = primals.iter().flat_map(Val::leaves).collect();
         inputs.extend(&closed.captures);
@@ -213,8 +215,9 @@ impl Specialiser<'_> {
     /// Reverse mode over a basis of each output leaf: result tree, and in each of its leaves the tree of the first
     /// argument, with the shape [..output, ..input].
     fn jacobian(&mut self, closed: &Closed, args: &[Val]) -> Result<Val> {
+        let asked = self.b.span;
         let active = self.active(closed, |i| i == 0);
-        let vjp = transform::vjp(&closed.func, &active).map_err(refused)?;
+        let vjp = transform::vjp(&closed.func, &active).map_err(|e| e.at(asked))?;
         let mut primals: Vec<Value> = args.iter().flat_map(Val::leaves).collect();
         primals.extend(&closed.captures);
         let out_types = closed.func.output_types();
@@ -228,7 +231,7 @@ impl Specialiser<'_> {
             let n = ty.numel();
             let mut axes = vec![None; primals.len() + float_outputs.len()];
             axes[primals.len() + k] = Some(0);
-            let batched = transform::vmap(&vjp, &axes, n).map_err(refused)?;
+            let batched = transform::vmap(&vjp, &axes, n).map_err(|e| e.at(asked))?;
             let mut inputs = primals.clone();
             for (j, t) in float_outputs.iter().enumerate() {
                 inputs.push(if j == k {
@@ -256,10 +259,11 @@ impl Specialiser<'_> {
 
     /// Forward over reverse: in each leaf of the first argument, its tree again, with the shape [..outer, ..inner].
     fn hessian(&mut self, closed: &Closed, args: &[Val]) -> Result<Val> {
+        let asked = self.b.span;
         let active = self.active(closed, |i| i == 0);
-        let gradient = gradient_only(&closed.func, &active).map_err(refused)?;
+        let gradient = gradient_only(&closed.func, &active).map_err(|e| e.at(asked))?;
         let gradient = passes::run(Stage::BeforeDerivatives, &gradient);
-        let jvp = transform::jvp(&gradient, &active).map_err(refused)?;
+        let jvp = transform::jvp(&gradient, &active).map_err(|e| e.at(asked))?;
         let mut primals: Vec<Value> = args.iter().flat_map(Val::leaves).collect();
         primals.extend(&closed.captures);
         let inner: Vec<Type> = leaf_types(&closed.params[0]);
@@ -268,7 +272,7 @@ impl Specialiser<'_> {
         for (k, ty) in inner.iter().enumerate() {
             let mut axes = vec![None; primals.len() + inner.len()];
             axes[primals.len() + k] = Some(0);
-            let batched = transform::vmap(&jvp, &axes, ty.numel()).map_err(refused)?;
+            let batched = transform::vmap(&jvp, &axes, ty.numel()).map_err(|e| e.at(asked))?;
             let mut inputs = primals.clone();
             for (j, t) in inner.iter().enumerate() {
                 inputs.push(if j == k {
@@ -307,6 +311,7 @@ impl Specialiser<'_> {
         size: usize,
         args: &[Val],
     ) -> Result<Val> {
+        let asked = self.b.span;
         let mut in_axes = Vec::new();
         let mut inputs = Vec::new();
         for (axis, arg) in axes.iter().zip(args) {
@@ -318,7 +323,7 @@ impl Specialiser<'_> {
         }
         in_axes.extend(closed.captures.iter().map(|_| None));
         inputs.extend(&closed.captures);
-        let batched = transform::vmap(&closed.func, &in_axes, size).map_err(refused)?;
+        let batched = transform::vmap(&closed.func, &in_axes, size).map_err(|e| e.at(asked))?;
         let outputs: Vec<Value> = self
             .b
             .inline(&batched, &inputs)
@@ -368,10 +373,6 @@ fn unpack(tuple: bool, val: &Val) -> Vec<Val> {
 fn from_end(axis: i64, rank: usize) -> usize {
     let axis = if axis < 0 { axis + rank as i64 } else { axis };
     usize::try_from(axis).unwrap_or(0)
-}
-
-fn refused(e: transform::AdError) -> Box<Diagnostic> {
-    Box::new(e.diagnostic())
 }
 
 /// Inputs of a scalar function → the gradients of its active inputs.

@@ -129,10 +129,7 @@ impl Load<'_> {
                             span: path.span,
                             path: wanted,
                             reason,
-                            near: super::near::near(
-                                &path.node,
-                                crate::std::names().into_iter(),
-                            ),
+                            near: super::near::near(&path.node, crate::std::names().into_iter()),
                             std: match import.quoted {
                                 true => Vec::new(),
                                 false => crate::std::names(),

@@ -404,21 +404,23 @@ pub fn transpose<'f>(
     };
     let results = tx.cx.e.push(op, operands, vec![region]);
 
+    let (carry_cts, rest) = results.split_at(carries.len());
+    let (totals, slice_cts) = rest.split_at(captures.len());
+    // What stands for the sums so far comes first: an initial value may be a captured value too.
+    for (&v, &total) in captures.iter().zip(totals) {
+        tx.set(v, total);
+    }
     for (j, carry) in &sums {
         if let (Some(init), Some(ct)) = (carry.init, cts[*j]) {
             tx.add(init, ct);
         }
     }
-    let mut results = results.into_iter();
-    for ((_, carry), ct) in carries.iter().zip(results.by_ref().take(carries.len())) {
+    for ((_, carry), &ct) in carries.iter().zip(carry_cts) {
         if let Some(init) = carry.init {
             tx.add(init, ct);
         }
     }
-    for (&v, sum) in captures.iter().zip(results.by_ref().take(captures.len())) {
-        tx.set(v, sum);
-    }
-    for (outer, ct) in xs.into_iter().zip(results) {
+    for (outer, &ct) in xs.into_iter().zip(slice_cts) {
         tx.add(outer, ct);
     }
     Ok(())

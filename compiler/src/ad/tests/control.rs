@@ -359,5 +359,5 @@ fn only_floats_are_differentiated() {
     let error = transform::value_and_grad(&f, &[true, false, false]).expect_err("not a scalar");
     assert_eq!(error.code().0, "E0501");
     let error = transform::vmap(&f, &[Some(2), None, None], 3).expect_err("no such axis");
-    assert_eq!(error.code().0, "E0507");
+    assert_eq!(error.code().0, "E0512");
 }

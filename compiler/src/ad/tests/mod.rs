@@ -5,4 +5,6 @@ mod control;
 mod conventions;
 mod primitives;
 mod programs;
+mod random;
+mod reference;
 mod snapshots;

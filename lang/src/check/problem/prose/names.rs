@@ -72,9 +72,7 @@ pub fn say(p: &Problem) -> Diagnostic {
             match (near, std.as_slice()) {
                 (_, []) => d,
                 (Some(_), _) => d.maybe(did_you_mean(near)),
-                (None, std) => {
-                    d.help(format!("the standard library has `{}`", std.join("`, `")))
-                }
+                (None, std) => d.help(format!("the standard library has `{}`", std.join("`, `"))),
             }
         }
         P::ImportCycle { chain } => {

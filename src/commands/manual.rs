@@ -1,0 +1,24 @@
+//! `tpuc completions` and `tpuc man`: made from the command line's own description.
+
+use crate::cli::Cli;
+use crate::failure::Failure;
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+pub fn completions(shell: Shell) -> Result<(), Failure> {
+    clap_complete::generate(shell, &mut Cli::command(), "tpuc", &mut std::io::stdout());
+    Ok(())
+}
+
+/// The page of `tpuc`, then one for each subcommand, in the format of `man`.
+pub fn man() -> Result<(), Failure> {
+    let command = Cli::command();
+    let mut out = std::io::stdout();
+    // A reader that has gone away ends the output.
+    let _ = clap_mangen::Man::new(command.clone()).render(&mut out);
+    for sub in command.get_subcommands() {
+        let page = sub.clone().name(format!("tpuc-{}", sub.get_name()));
+        let _ = clap_mangen::Man::new(page).render(&mut out);
+    }
+    Ok(())
+}
