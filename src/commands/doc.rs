@@ -18,16 +18,16 @@ pub fn doc(what: &str) -> Result<(), Failure> {
         .collect();
     let mut shown = 0;
     for name in &chosen {
-        let Some(file) = library::module(name) else {
+        let Some((_, text)) = library::module(name) else {
             continue;
         };
-        let parsed = parse(FileId(0), file.text);
+        let parsed = parse(FileId(0), text);
         let items = parsed
             .module
             .items
             .iter()
             .filter(|i| item.is_none_or(|wanted| item_name(i) == Some(wanted)));
-        let texts: Vec<String> = items.filter_map(|i| entry(i, file.text)).collect();
+        let texts: Vec<String> = items.filter_map(|i| entry(i, text)).collect();
         if !texts.is_empty() {
             println!("module {name}\n\n{}\n", texts.join("\n\n"));
             shown += texts.len();

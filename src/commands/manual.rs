@@ -12,13 +12,12 @@ pub fn completions(shell: Shell) -> Result<(), Failure> {
 
 /// The page of `tpuc`, then one for each subcommand, in the format of `man`.
 pub fn man() -> Result<(), Failure> {
-    let command = Cli::command();
+    let mut command = Cli::command();
+    command.build();
     let mut out = std::io::stdout();
-    // A reader that has gone away ends the output.
-    let _ = clap_mangen::Man::new(command.clone()).render(&mut out);
-    for sub in command.get_subcommands() {
-        let page = sub.clone().name(format!("tpuc-{}", sub.get_name()));
-        let _ = clap_mangen::Man::new(page).render(&mut out);
+    for page in std::iter::once(&command).chain(command.get_subcommands()) {
+        // A reader that has gone away ends the output.
+        let _ = clap_mangen::Man::new(page.clone()).render(&mut out);
     }
     Ok(())
 }

@@ -107,7 +107,8 @@ impl Specialiser<'_> {
             unreachable!("the caller has matched the kind")
         };
         let active = self.active(closed, |i| wrt.contains(&i));
-        let derivative = transform::value_and_grad(&closed.func, &active).map_err(|e| e.at(asked))?;
+        let derivative =
+            transform::value_and_grad(&closed.func, &active).map_err(|e| e.at(asked))?;
         let mut inputs: Vec<Value> = args.iter().flat_map(Val::leaves).collect();
         inputs.extend(&closed.captures);
         let outputs = self.b.inline(&derivative, &inputs);
