@@ -46,7 +46,7 @@ fn lowered_primitives_agree_with_the_references() {
             .iter()
             .map(|case| parse(&case.ir).unwrap_or_else(|e| panic!("{}: {e}", case.name)))
             .collect();
-        let inputs: Vec<Vec<u64>> = cases.iter().flat_map(|c| &c.inputs).map(words).collect();
+        let inputs: Vec<Vec<u64>> = cases.iter().flat_map(|c| &c.inputs).map(|t| words(t)).collect();
         let mut found = run(&client, &version, &together(&funcs), &inputs).into_iter();
         for (case, func) in cases.iter().zip(&funcs) {
             for (ty, expected) in func.output_types().iter().zip(&case.outputs) {
@@ -233,7 +233,7 @@ fn options() -> CompileOptions {
     }
 }
 
-fn words(text: &String) -> Vec<u64> {
+fn words(text: &str) -> Vec<u64> {
     text.split_whitespace()
         .map(|word| u64::from_str_radix(word, 16).expect("hexadecimal"))
         .collect()

@@ -73,8 +73,8 @@ impl<'a> Rw<'a> {
 
     /// A node in a class whose kind passes.
     pub fn find_where(&self, id: Id, passes: impl Fn(Kind) -> bool) -> Option<Node> {
-        let nodes = self.graph.egg[id].nodes.iter();
-        nodes.filter(|n| passes(n.kind)).cloned().next()
+        let mut nodes = self.graph.egg[id].nodes.iter();
+        nodes.find(|n| passes(n.kind)).cloned()
     }
 
     /// The operands of the primitive bound to a letter.

@@ -105,7 +105,7 @@ fn reduce_broadcast(rw: &mut Rw) -> Option<Id> {
             .all(|(e, size)| e != d || *size != shape[*d])
     };
     let count: usize = axes.iter().filter(|d| new(d)).map(|&d| shape[d]).product();
-    let spread_axes = axes.iter().any(|d| new(d));
+    let spread_axes = axes.iter().any(new);
     // An empty reduction is the identity, which an operand that is not empty does not give.
     if !spread_axes || (count == 0 && op != ReduceOp::Sum) {
         return None;
