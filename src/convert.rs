@@ -44,10 +44,6 @@ pub fn spec(ty: &ir::Type) -> TensorSpec {
     TensorSpec::new(dtype(ty.elem), ty.shape.clone())
 }
 
-pub fn ir_type(spec: &TensorSpec) -> ir::Type {
-    ir::Type::new(elem(spec.dtype), spec.shape.clone())
-}
-
 /// The language's type of a tensor from outside.
 pub fn tensor_ty(spec: &TensorSpec) -> typed::Ty {
     let sizes: Vec<i64> = spec.shape.iter().map(|&n| n as i64).collect();
