@@ -210,7 +210,7 @@ fn broken_data_files_say_what_is_wrong() {
     fs::remove_file(data.join(names[0])).expect("writable");
     expect(&tpuc_with(&["run", &path], &env), 1, &["train-images"]);
     let (_p, path) = program("main { let d = dataset(\"mnits\"); print(d.y_train); }");
-    expect(&tpuc(&["check", &path]), 1, &["E0702", "mnits"]);
+    expect(&tpuc(&["check", &path]), 1, &["E0703", "mnits"]);
 }
 
 #[test]
