@@ -53,7 +53,7 @@ impl<'a> Cx<'a, '_> {
                 }
                 self.cast(elem.clone(), x, span)
             }
-            FnRef::Local(id, _) => {
+            FnRef::Local(id) => {
                 self.no_named(&f, named);
                 let Ty::Fn(params, _) = self.local_ty(*id).clone() else {
                     return bad(span);
@@ -260,14 +260,13 @@ impl<'a> Cx<'a, '_> {
         let Some((callee, found)) = self.apply(&f, &args, e.span, Some(&ret)) else {
             return bad(e.span);
         };
-        if let Err(clash) = self.infer.unify(&ret, &found) {
+        if self.infer.unify(&ret, &found).is_err() {
             let (expected, found) = (self.infer.ty(&ret), self.infer.ty(&found));
             self.report(Problem::FunctionResult {
                 span: e.span,
                 function: self.fn_name(&f),
                 expected,
                 found,
-                clash,
             });
             return bad(e.span);
         }
@@ -295,6 +294,7 @@ impl<'a> Cx<'a, '_> {
                 span,
                 callee,
                 expected: params.len(),
+                optional: params.iter().filter(|p| p.default.is_some()).count(),
                 found: args.len() + named.len(),
                 missing: Vec::new(),
                 definition,
@@ -342,6 +342,7 @@ impl<'a> Cx<'a, '_> {
                 span,
                 callee,
                 expected: params.len(),
+                optional: params.iter().filter(|p| p.default.is_some()).count(),
                 found: args.len() + named.len(),
                 missing,
                 definition,

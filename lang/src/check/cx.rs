@@ -47,13 +47,8 @@ pub struct Cx<'a, 'w> {
     pub lambda_depth: u32,
     /// The first local that the innermost lambda may assign.
     pub lambda_floor: u32,
-    /// What `return` gives; `None` where there is nothing to return from.
-    pub ret: Option<Ty>,
     pub needs: Vec<Requirement>,
     pub need_set: HashSet<Need>,
-    /// While the checker only tries something: problems are counted, not reported.
-    pub quiet: u32,
-    pub quiet_problems: u32,
 }
 
 impl<'a, 'w> Cx<'a, 'w> {
@@ -91,38 +86,14 @@ impl<'a, 'w> Cx<'a, 'w> {
             loop_depth: 0,
             lambda_depth: 0,
             lambda_floor: 0,
-            ret: None,
             needs: Vec::new(),
             need_set: HashSet::new(),
-            quiet: 0,
-            quiet_problems: 0,
         }
     }
 
     pub fn report(&mut self, problem: Problem) {
-        if self.quiet > 0 {
-            self.quiet_problems += u32::from(problem.is_error());
-        } else {
-            self.names.literals = self.infer.defaults();
-            self.w.report(&self.names, problem);
-        }
-    }
-
-    /// Whether `f` goes through without a problem. Nothing of it stays.
-    pub fn would_work(&mut self, f: impl FnOnce(&mut Self)) -> bool {
-        let infer = self.infer.clone();
-        let (needs, need_set) = (self.needs.clone(), self.need_set.clone());
-        let locals = self.locals.len();
-        let problems = std::mem::take(&mut self.quiet_problems);
-        self.quiet += 1;
-        f(self);
-        self.quiet -= 1;
-        let found = std::mem::replace(&mut self.quiet_problems, problems);
-        self.infer = infer;
-        (self.needs, self.need_set) = (needs, need_set);
-        self.locals.truncate(locals);
-        self.local_depth.truncate(locals);
-        found == 0
+        self.names.literals = self.infer.defaults();
+        self.w.report(&self.names, problem);
     }
 
     pub fn generic(&mut self, name: &str) -> Option<(GenericId, crate::ast::GenericKind)> {

@@ -58,6 +58,7 @@ impl<'a> Cx<'a, '_> {
             span,
             callee: format!("`{}`", form.name()),
             expected: wanted,
+            optional: 0,
             found,
             missing: Vec::new(),
             definition: None,

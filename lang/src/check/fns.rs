@@ -54,7 +54,6 @@ impl<'a> Cx<'a, '_> {
             generics,
             params,
             ret,
-            has_ret: def.ret.is_some(),
         });
         let item = &mut self.w.fns[id.0];
         item.signature = Some(signature.clone());

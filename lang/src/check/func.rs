@@ -28,7 +28,7 @@ pub enum FnRef<'a> {
         defined: Option<u32>,
     },
     /// A parameter of function type.
-    Local(LocalId, Span),
+    Local(LocalId),
     Builtin(&'static Row, Span),
     Cast(ElemTy, Span),
     Form(Form, Span),
@@ -223,7 +223,7 @@ impl<'a> Cx<'a, '_> {
                 Bound::Function(f) => Some(f),
                 Bound::Bad => None,
                 Bound::Local(id) => match self.local_ty(id) {
-                    Ty::Fn(..) => Some(FnRef::Local(id, span)),
+                    Ty::Fn(..) => Some(FnRef::Local(id)),
                     Ty::Error => None,
                     ty => {
                         let ty = ty.clone();
@@ -323,7 +323,7 @@ impl<'a> Cx<'a, '_> {
         match f {
             FnRef::Item { id, .. } => Some(self.w.fns[id.0].def.params.len()),
             FnRef::Lambda { params, .. } => Some(params.len()),
-            FnRef::Local(id, _) => match self.local_ty(*id) {
+            FnRef::Local(id) => match self.local_ty(*id) {
                 Ty::Fn(params, _) => Some(params.len()),
                 _ => None,
             },
@@ -342,7 +342,7 @@ impl<'a> Cx<'a, '_> {
         match f {
             FnRef::Item { id, .. } => self.item_name(*id),
             FnRef::Lambda { .. } => "this lambda".into(),
-            FnRef::Local(id, _) => format!("`{}`", self.locals[id.0 as usize].name),
+            FnRef::Local(id) => format!("`{}`", self.locals[id.0 as usize].name),
             FnRef::Builtin(row, _) => format!("`{}`", row.name),
             FnRef::Cast(elem, _) => format!("`{}`", self.names.elem(elem)),
             FnRef::Form(form, _) => format!("`{}`", form.name()),
@@ -380,7 +380,7 @@ impl<'a> Cx<'a, '_> {
                 span: at,
                 defined,
             } => self.apply_lambda(params, body, *at, *defined, args, want),
-            FnRef::Local(id, _) => self.apply_local(*id, args, span),
+            FnRef::Local(id) => self.apply_local(*id, args, span),
             FnRef::Builtin(row, at) => {
                 let row = *row;
                 self.eta(args, *at, |cx, exprs| cx.builtin_applied(row, exprs, *at))
@@ -421,6 +421,7 @@ impl<'a> Cx<'a, '_> {
             span,
             callee: name,
             expected,
+            optional: 0,
             found,
             missing: Vec::new(),
             definition,
@@ -679,7 +680,7 @@ impl<'a> Cx<'a, '_> {
             return None;
         };
         if params.len() != args.len() {
-            self.wrong_arity(&FnRef::Local(id, span), params.len(), args.len(), span);
+            self.wrong_arity(&FnRef::Local(id), params.len(), args.len(), span);
             return None;
         }
         for (i, (want, arg)) in params.iter().zip(args).enumerate() {
@@ -733,6 +734,7 @@ impl<'a> Cx<'a, '_> {
                 span,
                 callee: "this lambda".into(),
                 expected: params.len(),
+                optional: 0,
                 found: args.len(),
                 missing: Vec::new(),
                 definition: None,

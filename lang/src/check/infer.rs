@@ -304,9 +304,8 @@ impl Infer {
                 Ok(())
             }
             (Ty::Tensor(d, s), Ty::Tensor(e, t)) => {
-                let elem = self.unify_elem(d, e);
-                self.unify_shape(s, t)?;
-                elem
+                self.unify_elem(d, e)?;
+                self.unify_shape(s, t)
             }
             (Ty::Tuple(x), Ty::Tuple(y)) if x.len() == y.len() => {
                 x.iter().zip(y).try_for_each(|(x, y)| self.unify(x, y))

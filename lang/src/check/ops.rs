@@ -203,12 +203,13 @@ impl<'a> Cx<'a, '_> {
             _ if rank(&le) >= rank(&re) => (r, &le),
             _ => (l, &re),
         };
-        if matches!(to, ElemTy::LeafOf(_) | ElemTy::Var(_)) {
-            return None;
-        }
+        let name = match to {
+            ElemTy::LeafOf(_) => return None,
+            ElemTy::Var(_) => "f32".to_string(),
+            to => self.names.elem(to),
+        };
         Some(format!(
-            "cast one of them: `{}({})`",
-            self.names.elem(to),
+            "cast one of them: `{name}({})`",
             self.text(cast.span)
         ))
     }

@@ -15,10 +15,6 @@ pub fn has_var(dim: &Dim) -> bool {
     any_atom(dim, &|a| matches!(a, Atom::Var(_)))
 }
 
-pub fn has_param(dim: &Dim) -> bool {
-    any_atom(dim, &|a| matches!(a, Atom::Param(_)))
-}
-
 pub fn has_quotient(dim: &Dim) -> bool {
     any_atom(dim, &|a| matches!(a, Atom::Quot(..)))
 }

@@ -34,7 +34,7 @@ pub struct Requirement {
 /// The outcome of a need for given arguments.
 enum Verdict {
     Holds,
-    Fails(Problem),
+    Fails(Box<Problem>),
     /// Depends on the caller's own parameters.
     Open(Vec<Need>),
 }
@@ -44,7 +44,7 @@ impl Cx<'_, '_> {
     pub fn need(&mut self, need: Need, span: Span) {
         match decide(&need, span, None) {
             Verdict::Holds => {}
-            Verdict::Fails(problem) => self.report(problem),
+            Verdict::Fails(problem) => self.report(*problem),
             Verdict::Open(needs) => self.keep(needs, span),
         }
     }
@@ -86,9 +86,9 @@ impl Cx<'_, '_> {
                 match decide(&need, span, Some((callee.clone(), requirement.span))) {
                     Verdict::Holds => {}
                     Verdict::Fails(problem) => {
-                        inexact |= matches!(problem, Problem::Inexact { .. });
+                        inexact |= matches!(*problem, Problem::Inexact { .. });
                         holds = false;
-                        self.report(problem);
+                        self.report(*problem);
                     }
                     Verdict::Open(needs) => self.keep(needs, span),
                 }
@@ -159,17 +159,17 @@ fn decide(need: &Need, span: Span, callee: Option<(Name, Span)>) -> Verdict {
     match need {
         Need::NotNegative(d) => match d.as_int() {
             Some(n) if n >= 0 => Verdict::Holds,
-            Some(size) => Verdict::Fails(Problem::NegativeSize { span, size, callee }),
+            Some(size) => Verdict::Fails(Box::new(Problem::NegativeSize { span, size, callee })),
             None if poly::never_negative(d) => Verdict::Holds,
             None => Verdict::Open(vec![need.clone()]),
         },
         Need::Divides(a, b) => match (a.as_int(), b.as_int()) {
             (Some(x), Some(y)) if y != 0 && x % y == 0 => Verdict::Holds,
-            (Some(x), Some(y)) => Verdict::Fails(Problem::Inexact {
+            (Some(x), Some(y)) => Verdict::Fails(Box::new(Problem::Inexact {
                 span,
                 callee,
                 text: Some(format!("{x} / {y}")),
-            }),
+            })),
             _ => match a.div(b) {
                 Some(d) if !poly::has_quotient(&d) => Verdict::Holds,
                 _ => Verdict::Open(vec![need.clone()]),
@@ -191,12 +191,12 @@ fn in_range(
         return if -n <= i && i < n {
             Verdict::Holds
         } else {
-            Verdict::Fails(Problem::IndexOutOfRange {
+            Verdict::Fails(Box::new(Problem::IndexOutOfRange {
                 span,
                 index: i,
                 size: size.clone(),
                 callee,
-            })
+            }))
         };
     }
     // What must not be negative: the elements after the position, and the position itself.
@@ -206,11 +206,11 @@ fn in_range(
     };
     let index_holds = poly::never_negative(index) || index.as_int().is_some();
     match after {
-        Some(d) if d.as_int().is_some_and(|n| n < 0) => Verdict::Fails(Problem::IndexBeyond {
+        Some(d) if d.as_int().is_some_and(|n| n < 0) => Verdict::Fails(Box::new(Problem::IndexBeyond {
             span,
             index: index.clone(),
             size: size.clone(),
-        }),
+        })),
         Some(d) if poly::never_negative(&d) && index_holds => Verdict::Holds,
         _ => Verdict::Open(vec![need.clone()]),
     }

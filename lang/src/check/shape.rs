@@ -63,8 +63,7 @@ pub fn broadcast(a: &[ShapeItem], b: &[ShapeItem]) -> Result<Broadcast, NoBroadc
     // A missing leading dimension stretches too, but only a written 1 is worth a warning.
     Ok(Broadcast {
         shape,
-        both_stretch: a_stretches && b_stretches
-            || a_stretches && b.len() < a.len()
+        both_stretch: a_stretches && (b_stretches || b.len() < a.len())
             || b_stretches && a.len() < b.len(),
     })
 }

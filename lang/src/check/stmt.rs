@@ -669,7 +669,7 @@ impl<'a> Cx<'a, '_> {
             });
             return bad(span);
         }
-        if let Err(clash) = self.infer.unify(&then_ty, &other_ty) {
+        if self.infer.unify(&then_ty, &other_ty).is_err() {
             let (first, second) = (self.infer.ty(&then_ty), self.infer.ty(&other_ty));
             let first_span = then.value.as_ref().map_or(span, |v| v.span);
             self.report(Problem::BranchesDiffer {
@@ -677,7 +677,6 @@ impl<'a> Cx<'a, '_> {
                 first_span,
                 second,
                 second_span: other_span,
-                clash,
             });
             return bad(span);
         }

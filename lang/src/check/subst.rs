@@ -95,15 +95,6 @@ impl<'s> Subst<'s> {
         })
     }
 
-    pub fn arg(&self, arg: &GenericArg) -> Option<GenericArg> {
-        Some(match arg {
-            GenericArg::Dim(d) => GenericArg::Dim(self.dim(d)?),
-            GenericArg::Spread(s) => GenericArg::Spread(self.shape(s)?),
-            GenericArg::Tree(t) => GenericArg::Tree(self.ty(t)?),
-            GenericArg::Elem(e) => GenericArg::Elem(self.elem(e)),
-        })
-    }
-
     /// `tree` with each leaf replaced by `leaf`, a type over that leaf of `param`.
     fn with_leaves(&self, param: GenericId, tree: &Ty, leaf: &Ty) -> Option<Ty> {
         let each = |t: &Ty| self.with_leaves(param, t, leaf);

@@ -80,6 +80,7 @@ impl<'a> Cx<'a, '_> {
                 span,
                 callee: format!("`{name}`"),
                 expected: 1,
+                optional: 0,
                 found: args.len(),
                 missing: Vec::new(),
                 definition: None,

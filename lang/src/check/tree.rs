@@ -33,6 +33,7 @@ impl<'a> Cx<'a, '_> {
                 span,
                 callee: format!("`{name}`"),
                 expected: *wanted.start(),
+                optional: 0,
                 found: args.len(),
                 missing: Vec::new(),
                 definition: None,

@@ -81,8 +81,6 @@ pub struct Signature {
     pub generics: Rc<Vec<Generic>>,
     pub params: Vec<SigParam>,
     pub ret: Ty,
-    /// Whether a return type was written.
-    pub has_ret: bool,
 }
 
 #[derive(Debug)]
@@ -115,7 +113,6 @@ pub struct World<'a> {
     pub mains: Vec<&'a ast::Block>,
     pub tests: Vec<(&'a ast::TestDef, Span)>,
     pub meshes: Vec<(&'a [(ast::Ident, ast::Expr)], Span)>,
-    pub mesh: Vec<(Name, i64)>,
     /// The functions checked so far, callees first, and what is known of each.
     pub typed_fns: Vec<typed::FnDef>,
     pub facts: Vec<Facts>,
@@ -136,7 +133,6 @@ impl<'a> World<'a> {
             mains: Vec::new(),
             tests: Vec::new(),
             meshes: Vec::new(),
-            mesh: Vec::new(),
             typed_fns: Vec::new(),
             facts: Vec::new(),
             keys: Vec::new(),

@@ -79,11 +79,14 @@ impl Dim {
     }
 
     pub fn terms(&self) -> impl Iterator<Item = (&[Atom], i64)> {
-        let (one, many): (Option<(&[Atom], i64)>, &[(Vec<Atom>, i64)]) = match &self.terms {
-            Terms::Int(0) => (None, &[]),
-            Terms::Int(n) => (Some((&[], *n)), &[]),
-            Terms::Atom(atom) => (Some((atom, 1)), &[]),
-            Terms::Sum(terms) => (None, terms),
+        let one: Option<(&[Atom], i64)> = match &self.terms {
+            Terms::Int(0) | Terms::Sum(_) => None,
+            Terms::Int(n) => Some((&[], *n)),
+            Terms::Atom(atom) => Some((atom, 1)),
+        };
+        let many: &[(Vec<Atom>, i64)] = match &self.terms {
+            Terms::Sum(terms) => terms,
+            Terms::Int(_) | Terms::Atom(_) => &[],
         };
         one.into_iter()
             .chain(many.iter().map(|(m, c)| (m.as_slice(), *c)))

@@ -56,6 +56,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+#[allow(dead_code)]
 pub fn checked(name: &str, text: &str, sets: &[(&str, &str)]) -> Checked {
     checked_with(name, text, sets, &Table::default())
 }

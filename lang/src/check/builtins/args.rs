@@ -9,7 +9,7 @@ use crate::check::near::near;
 use crate::check::problem::Problem;
 use crate::check::shape;
 use crate::span::Span;
-use crate::typed::{Attr, Dim, ElemTy, Expr, ExprKind, Shape, ShapeItem, Static, Ty};
+use crate::typed::{Attr, Dim, ElemTy, Expr, Shape, ShapeItem, Static, Ty};
 use std::rc::Rc;
 
 /// An argument as read.
@@ -46,16 +46,6 @@ impl Args {
         match std::mem::replace(&mut self.given[i], Given::Absent) {
             Given::Value(e) => e,
             _ => bad(self.span),
-        }
-    }
-
-    pub fn value_opt(&mut self, i: usize) -> Option<Expr> {
-        match std::mem::replace(&mut self.given[i], Given::Absent) {
-            Given::Value(e) => Some(e),
-            other => {
-                self.given[i] = other;
-                None
-            }
         }
     }
 
@@ -169,12 +159,18 @@ impl<'a> Cx<'a, '_> {
                 _ => ok = false,
             }
         }
+        let optional = row
+            .params
+            .iter()
+            .filter(|p| p.default != Default::Required)
+            .count();
         let callee = format!("`{}`", row.name);
         if !ok {
             self.report(Problem::ArgCount {
                 span,
                 callee,
                 expected: row.params.len(),
+                optional,
                 found: args.len(),
                 missing: Vec::new(),
                 definition: None,
@@ -215,15 +211,11 @@ impl<'a> Cx<'a, '_> {
             .map(|(p, _)| p.name.into())
             .collect();
         if !missing.is_empty() {
-            let required = row
-                .params
-                .iter()
-                .filter(|p| p.default == Default::Required)
-                .count();
             self.report(Problem::ArgCount {
                 span,
                 callee,
-                expected: required,
+                expected: row.params.len(),
+                optional,
                 found: args.len() + named.len(),
                 missing,
                 definition: None,
@@ -610,12 +602,4 @@ impl Cx<'_, '_> {
         }
         Some(())
     }
-}
-
-/// Whether an expression is a literal without a value of its own at run time.
-pub fn is_literal(e: &Expr) -> bool {
-    matches!(
-        e.kind,
-        ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Dim(_)
-    )
 }

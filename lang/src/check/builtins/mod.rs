@@ -184,6 +184,7 @@ impl<'a> Cx<'a, '_> {
                 span,
                 callee: format!("`{}`", row.name),
                 expected: wanted,
+                optional: 0,
                 found,
                 missing: Vec::new(),
                 definition: None,

@@ -47,6 +47,9 @@ pub const ROWS: &[Row] = &[
         huber_loss),
 ];
 
+/// Low and high padding of each spatial dimension.
+type Pads = Vec<(Dim, Dim)>;
+
 /// A window along the spatial dimensions.
 struct Window {
     size: Vec<Dim>,
@@ -89,7 +92,7 @@ impl Cx<'_, '_> {
         padding: usize,
         sizes: &[Dim],
         window: &Window,
-    ) -> Option<(Vec<Dim>, Vec<(Dim, Dim)>)> {
+    ) -> Option<(Vec<Dim>, Pads)> {
         let n = sizes.len();
         let mut out = Vec::new();
         let mut pads = Vec::new();
@@ -237,7 +240,7 @@ fn conv(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     })
 }
 
-fn pad_attrs(pads: Vec<(Dim, Dim)>) -> [Attr; 2] {
+fn pad_attrs(pads: Pads) -> [Attr; 2] {
     let (low, high): (Vec<Dim>, Vec<Dim>) = pads.into_iter().unzip();
     [
         shape_attr("low", shape::of_dims(low)),

@@ -229,7 +229,9 @@ pub enum Problem {
     ArgCount {
         span: Span,
         callee: String,
+        /// With those that have defaults.
         expected: usize,
+        optional: usize,
         found: usize,
         missing: Vec<Name>,
         definition: Option<Span>,
@@ -251,7 +253,6 @@ pub enum Problem {
         function: String,
         expected: Ty,
         found: Ty,
-        clash: Clash,
     },
     NoField {
         span: Span,
@@ -396,7 +397,6 @@ pub enum Problem {
         first_span: Span,
         second: Ty,
         second_span: Span,
-        clash: Clash,
     },
     IfWithoutElse {
         span: Span,

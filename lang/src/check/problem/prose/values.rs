@@ -15,14 +15,16 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
             span,
             callee,
             expected,
+            optional,
             found,
             missing,
             definition,
         } => {
-            let message = format!(
-                "{callee} takes {}, {found} given",
-                count(*expected, "argument")
-            );
+            let takes = match optional {
+                0 => count(*expected, "argument"),
+                n => format!("{} to {}", expected - n, count(*expected, "argument")),
+            };
+            let message = format!("{callee} takes {takes}, {found} given");
             let label = match missing.as_slice() {
                 [] if found > expected => "too many".to_string(),
                 [] => "too few".to_string(),
