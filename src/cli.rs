@@ -42,6 +42,11 @@ pub enum Command {
     Fmt(FmtArgs),
     /// Show the signatures and descriptions of the standard library.
     Doc(DocArgs),
+    /// Show where compiled programs are kept and how much they take, or remove them.
+    Cache {
+        #[arg(value_parser = ["clear"])]
+        action: Option<String>,
+    },
     /// Print the completion script of a shell.
     Completions {
         /// Such as bash or zsh.
@@ -81,6 +86,9 @@ pub struct RunArgs {
     /// Say what the optimiser did.
     #[arg(long)]
     pub explain_opt: bool,
+    /// Compile everything anew, and keep nothing on disk.
+    #[arg(long)]
+    pub no_cache: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

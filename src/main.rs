@@ -54,6 +54,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Test(args)) => commands::test::test(&args),
         Some(Command::Fmt(args)) => commands::fmt::fmt(&args),
         Some(Command::Doc(args)) => commands::doc::doc(&args.what),
+        Some(Command::Cache { action }) => commands::cache::cache(action.as_deref()),
         Some(Command::Completions { shell }) => commands::manual::completions(shell),
         Some(Command::Man) => commands::manual::man(),
         Some(Command::Explain { code }) => commands::explain::explain(&code),

@@ -204,7 +204,11 @@ fn broken_data_files_say_what_is_wrong() {
     assert_eq!(tpuc_with(&["run", &path], &env).stdout, "[7, 7]\n");
 
     fs::write(data.join(names[0]), idx(9, &[2, 2, 2], 8)).expect("writable");
-    expect(&tpuc_with(&["run", &path], &env), 1, &["E0704", "expected 00 00 08 03, found 00 00 08 09"]);
+    expect(
+        &tpuc_with(&["run", &path], &env),
+        1,
+        &["E0704", "expected 00 00 08 03, found 00 00 08 09"],
+    );
     fs::write(data.join(names[0]), idx(3, &[2, 2, 2], 5)).expect("writable");
     expect(&tpuc_with(&["run", &path], &env), 1, &["E0705"]);
     fs::remove_file(data.join(names[0])).expect("writable");

@@ -46,7 +46,11 @@ fn lowered_primitives_agree_with_the_references() {
             .iter()
             .map(|case| parse(&case.ir).unwrap_or_else(|e| panic!("{}: {e}", case.name)))
             .collect();
-        let inputs: Vec<Vec<u64>> = cases.iter().flat_map(|c| &c.inputs).map(|t| words(t)).collect();
+        let inputs: Vec<Vec<u64>> = cases
+            .iter()
+            .flat_map(|c| &c.inputs)
+            .map(|t| words(t))
+            .collect();
         let mut found = run(&client, &version, &together(&funcs), &inputs).into_iter();
         for (case, func) in cases.iter().zip(&funcs) {
             for (ty, expected) in func.output_types().iter().zip(&case.outputs) {

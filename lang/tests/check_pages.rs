@@ -19,7 +19,9 @@ struct Page {
 
 /// The codes that a check alone can give: the others need a parser's error, a device or a run.
 fn is_covered(code: &str) -> bool {
-    let elsewhere = ["E0333", "E0334", "E0510", "E0511", "E0512", "E0599", "E0601"];
+    let elsewhere = [
+        "E0333", "E0334", "E0510", "E0511", "E0512", "E0599", "E0601",
+    ];
     let mine = ["E02", "E03", "E04", "E05", "E06", "W01"];
     mine.iter().any(|p| code.starts_with(p)) && !elsewhere.contains(&code)
 }

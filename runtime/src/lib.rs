@@ -9,6 +9,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod cache;
 pub mod client;
 pub mod data;
 pub mod error;

@@ -28,8 +28,13 @@ pub fn safetensors(path: &Path, arrays: &[(&str, &HostArray)]) -> Result<(), Err
 
 /// Writes a text to `path`, beside it first, as [`safetensors`] does.
 pub fn write_text(path: &Path, text: &str) -> Result<(), Error> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// Writes bytes to `path`, likewise.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     check_target(path)?;
-    replace(path, |writer| writer.write_all(text.as_bytes()))
+    replace(path, |writer| writer.write_all(bytes))
 }
 
 /// Says whether writing to `path` can work as far as that can be known now, and leaves nothing behind.

@@ -1,5 +1,6 @@
 //! One command a file.
 
+pub mod cache;
 pub mod check;
 pub mod devices;
 pub mod doc;

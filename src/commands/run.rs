@@ -12,6 +12,7 @@ use tpuc_compiler::ir::op::Effect;
 use tpuc_compiler::plan::{Plan, Step, StepKind};
 use tpuc_lang::source::Sources;
 use tpuc_lang::span::Span;
+use tpuc_runtime::cache::Cache;
 use tpuc_runtime::client::{Client, ClientOptions};
 use tpuc_runtime::plugin::{Device, Plugin};
 use tpuc_runtime::{Surroundings, save};
@@ -36,17 +37,19 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         &sources,
         args.backend,
         args.device.as_deref(),
+        !args.no_cache,
         &around,
         &progress,
     )
 }
 
-/// Runs a plan on the backend asked for.
+/// Runs a plan on the backend asked for; `cached`: compiled programs may come from the disk, and go there.
 pub fn execute(
     plan: &Plan,
     sources: &Sources,
     backend: BackendName,
     device: Option<&str>,
+    cached: bool,
     around: &Surroundings,
     progress: &Progress,
 ) -> Result<(), Failure> {
@@ -63,7 +66,8 @@ pub fn execute(
             let version = client.1.stablehlo_version();
             progress.doing("compiling");
             let programs = pipeline::lower(plan, sources, &version_text(version))?;
-            let backend = DeviceBackend::new(client.0, programs)?;
+            let cache = if cached { Cache::of(around) } else { None };
+            let backend = DeviceBackend::new(client.0, programs, cache.as_ref())?;
             walk(&backend, plan, sources, around, progress)
         }
     }

@@ -35,6 +35,7 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
                         &sources,
                         args.backend,
                         args.device.as_deref(),
+                        true,
                         &around,
                         &progress,
                     )

@@ -5,6 +5,7 @@ use crate::convert;
 use crate::failure::Failure;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::plan::{Plan, Step, StepKind, donations};
+use tpuc_runtime::cache::{Cache, Key};
 use tpuc_runtime::client::{self, Buffer, Client, CompileOptions, Executable, Signature};
 use tpuc_runtime::host::HostArray;
 
@@ -21,14 +22,46 @@ pub struct Lowered {
 }
 
 impl DeviceBackend {
-    pub fn new(client: Client, programs: Vec<Lowered>) -> Result<DeviceBackend, Failure> {
-        let options = CompileOptions::default();
+    /// Compiles the programs, but for those that the cache has.
+    pub fn new(
+        client: Client,
+        programs: Vec<Lowered>,
+        cache: Option<&Cache>,
+    ) -> Result<DeviceBackend, Failure> {
         let programs = programs
             .into_iter()
-            .map(|p| client.compile(&p.name, &p.code, p.signature, &options))
+            .map(|p| executable(&client, p, cache))
             .collect::<Result<_, _>>()?;
         Ok(DeviceBackend { client, programs })
     }
+}
+
+fn executable(
+    client: &Client,
+    program: Lowered,
+    cache: Option<&Cache>,
+) -> Result<Executable, Failure> {
+    let options = CompileOptions::default();
+    let Lowered {
+        name,
+        code,
+        signature,
+    } = program;
+    let Some(cache) = cache else {
+        return Ok(client.compile(&name, &code, signature, &options)?);
+    };
+    let key = Key::new(client.plugin_path(), &code, &client.options_text(&options));
+    if let Some(bytes) = cache.get(&key)
+        && let Ok(loaded) = client.load(&name, &bytes, signature.clone())
+    {
+        return Ok(loaded);
+    }
+    let compiled = client.compile(&name, &code, signature, &options)?;
+    // A plugin that cannot serialise, or a full disk, costs only the next compilation.
+    if let Ok(bytes) = compiled.serialize() {
+        let _ = cache.put(&key, &bytes);
+    }
+    Ok(compiled)
 }
 
 impl Backend for DeviceBackend {

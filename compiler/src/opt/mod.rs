@@ -62,7 +62,9 @@ pub fn optimise(func: &Func, level: Level, device: &DeviceCost) -> (Func, Report
     }
     // What a region gains in itself it may lose at its border: then the input stays.
     if after > before {
-        report.rejected.get_or_insert_with(|| format!("the result costs more: {after:?}, not {before:?}"));
+        report
+            .rejected
+            .get_or_insert_with(|| format!("the result costs more: {after:?}, not {before:?}"));
         return (func.clone(), report);
     }
     report.after = after;

@@ -59,6 +59,16 @@ impl CompileOptions {
 }
 
 impl Client {
+    /// All that changes what a program is compiled to, as text.
+    pub fn options_text(&self, options: &CompileOptions) -> String {
+        format!(
+            "{:?} {:?} {}",
+            self.flags,
+            options.overrides,
+            self.device_count()
+        )
+    }
+
     /// Compiles `code`: StableHLO as text, bytecode or a portable artifact, with a function `main`.
     /// `name` is what errors call the program.
     ///

@@ -1,0 +1,214 @@
+//! Compiled executables on disk, found again by content: the program, the options, the plugin and the machine.
+//!
+//! An entry that is damaged, foreign or gone is no error: the program is compiled again. Several processes may share
+//! the folder: entries are written beside and renamed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use sha2::{Digest, Sha256};
+
+use crate::Surroundings;
+use crate::error::Error;
+use crate::save;
+
+/// Entries are dropped, least recently written first, when together they take more bytes than this.
+pub const LIMIT: u64 = 1 << 30;
+
+const MAGIC: &[u8; 8] = b"tpucexe1";
+
+/// The folder of the entries.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+/// What an entry is found by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// `plugin`: the file that compiles, whose size and time stand for its content; `options`: as text, all that
+    /// changes what is compiled.
+    pub fn new(plugin: &Path, program: &[u8], options: &str) -> Key {
+        let mut hash = Sha256::new();
+        for part in [
+            identity(plugin).as_bytes(),
+            processor().as_bytes(),
+            options.as_bytes(),
+            program,
+        ] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Key(hex(&hash.finalize()))
+    }
+}
+
+impl Cache {
+    /// `None` where the user has no folder for caches.
+    pub fn of(around: &Surroundings) -> Option<Cache> {
+        Some(Cache {
+            folder: around.cache()?.join("executables"),
+        })
+    }
+
+    /// The bytes of an entry that is there and whole.
+    pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
+        let bytes = fs::read(self.path(key)).ok()?;
+        let payload = bytes.strip_prefix(MAGIC)?;
+        let (sum, payload) = payload.split_at_checked(32)?;
+        (Sha256::digest(payload).as_slice() == sum).then(|| payload.to_vec())
+    }
+
+    /// Writes an entry, and drops old ones beyond the limit.
+    pub fn put(&self, key: &Key, payload: &[u8]) -> Result<(), Error> {
+        let unwritable = |error: std::io::Error| Error::WriteFailed {
+            path: self.folder.clone(),
+            reason: error.to_string(),
+        };
+        fs::create_dir_all(&self.folder).map_err(unwritable)?;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&Sha256::digest(payload));
+        bytes.extend_from_slice(payload);
+        save::write_bytes(&self.path(key), &bytes)?;
+        self.trim(LIMIT);
+        Ok(())
+    }
+
+    /// How many entries there are, and their bytes.
+    pub fn size(&self) -> (usize, u64) {
+        let entries = self.entries();
+        (entries.len(), entries.iter().map(|e| e.1).sum())
+    }
+
+    /// Removes all entries.
+    pub fn clear(&self) {
+        self.trim(0);
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        self.folder.join(&key.0)
+    }
+
+    /// Time of writing, bytes and path of each entry.
+    fn entries(&self) -> Vec<(SystemTime, u64, PathBuf)> {
+        let listed = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        listed
+            .filter_map(|entry| {
+                let data = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+                Some((data.modified().ok()?, data.len(), entry.path()))
+            })
+            .collect()
+    }
+
+    fn trim(&self, limit: u64) {
+        let mut entries = self.entries();
+        entries.sort();
+        let mut total: u64 = entries.iter().map(|e| e.1).sum();
+        for (_, bytes, path) in entries {
+            if total <= limit {
+                return;
+            }
+            // Another process may have removed it already.
+            let _ = fs::remove_file(path);
+            total -= bytes;
+        }
+    }
+}
+
+fn identity(plugin: &Path) -> String {
+    let stamp = fs::metadata(plugin).and_then(|data| Ok((data.len(), data.modified()?)));
+    format!("{} {stamp:?}", plugin.display())
+}
+
+/// Model and features of the processor, for which the CPU's executables are made.
+fn processor() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let wanted = |line: &&str| line.starts_with("model name") || line.starts_with("flags");
+    text.lines().filter(wanted).take(2).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache() -> (tempfile::TempDir, Cache) {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let cache = Cache {
+            folder: folder.path().join("executables"),
+        };
+        (folder, cache)
+    }
+
+    #[test]
+    fn an_entry_comes_back_whole_or_not_at_all() {
+        let (_folder, cache) = cache();
+        let key = Key::new(Path::new("plugin.so"), b"program", "");
+        assert_eq!(cache.get(&key), None);
+        cache
+            .put(&key, b"executable")
+            .expect("the folder can be written");
+        assert_eq!(cache.get(&key).as_deref(), Some(&b"executable"[..]));
+        assert_eq!(cache.size().0, 1);
+        let path = cache.path(&key);
+        let mut bytes = fs::read(&path).expect("the entry is there");
+        *bytes.last_mut().expect("it is not empty") ^= 1;
+        fs::write(&path, bytes).expect("the entry can be written");
+        assert_eq!(cache.get(&key), None, "a damaged entry is none");
+        fs::write(&path, "short").expect("the entry can be written");
+        assert_eq!(cache.get(&key), None);
+        cache.clear();
+        assert_eq!(cache.size(), (0, 0));
+    }
+
+    #[test]
+    fn keys_differ_with_program_options_and_plugin() {
+        let key = |plugin: &str, program: &[u8], options: &str| {
+            Key::new(Path::new(plugin), program, options)
+        };
+        let first = key("a.so", b"p", "o");
+        assert_eq!(first, key("a.so", b"p", "o"));
+        for other in [
+            key("b.so", b"p", "o"),
+            key("a.so", b"q", "o"),
+            key("a.so", b"p", ""),
+        ] {
+            assert_ne!(first, other);
+        }
+        assert_ne!(
+            key("a.so", b"xy", ""),
+            key("a.so", b"y", "x"),
+            "parts do not run together"
+        );
+    }
+
+    #[test]
+    fn the_oldest_entries_go_first() {
+        let (_folder, cache) = cache();
+        let keys = [b"1", b"2", b"3"].map(|p| Key::new(Path::new("a.so"), p, ""));
+        for (i, key) in keys.iter().enumerate() {
+            cache
+                .put(key, &[0; 100])
+                .expect("the folder can be written");
+            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 + i as u64);
+            let file = fs::File::options()
+                .append(true)
+                .open(cache.path(key))
+                .expect("the entry is there");
+            file.set_modified(time).expect("its time can be set");
+        }
+        cache.trim(300);
+        assert_eq!(cache.get(&keys[0]), None);
+        assert!(cache.get(&keys[1]).is_some() && cache.get(&keys[2]).is_some());
+    }
+}
