@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Each test file uses its part.
 
+use std::path::Path;
 use std::process::Command;
 
 /// What a run of the command gave.
@@ -18,12 +19,21 @@ pub fn tpuc<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Run {
 
 /// As [`tpuc`], with environment variables.
 pub fn tpuc_with<S: AsRef<std::ffi::OsStr>>(args: &[S], env: &[(&str, &str)]) -> Run {
+    run(Path::new(env!("CARGO_MANIFEST_DIR")), args, env)
+}
+
+/// As [`tpuc`], in another folder.
+pub fn tpuc_in<S: AsRef<std::ffi::OsStr>>(folder: &Path, args: &[S]) -> Run {
+    run(folder, args, &[])
+}
+
+fn run<S: AsRef<std::ffi::OsStr>>(folder: &Path, args: &[S], env: &[(&str, &str)]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tpuc"));
     command
         .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env_remove("TPUC_PLUGIN");
-    command.envs(env.iter().copied());
+        .current_dir(folder)
+        .env_remove("TPUC_PLUGIN")
+        .envs(env.iter().copied());
     let output = command
         .output()
         .expect("the command that cargo has just built starts");
