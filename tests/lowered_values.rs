@@ -92,7 +92,7 @@ fn every_primitive_gives_what_the_interpreter_gives() {
 #[test]
 fn erf_inv_is_jaxs_bit_for_bit() {
     let lines = include_str!("reference/erf_inv_f32.txt").lines();
-    let pairs: Vec<Vec<u64>> = lines.map(|line| words(line)).collect();
+    let pairs: Vec<Vec<u64>> = lines.map(words).collect();
     let x: Vec<u64> = pairs.iter().map(|pair| pair[0]).collect();
     let n = pairs.len();
     let text =

@@ -1,9 +1,5 @@
 //! The pages of the syntax errors in `docs/errors/`: the program under "Fails" gives the error of the page, the one under
-<<<<<<< HEAD
-//! "Works" gives none. Those of the checker are tested in `check_pages.rs`.
-=======
 //! "Works" gives none. `tests/errors.rs` of the command looks at the pages of all codes.
->>>>>>> docs
 
 mod common;
 
@@ -24,22 +20,16 @@ fn diagnostics(text: &str) -> Vec<Diagnostic> {
     parse(FileId(0), text).diagnostics
 }
 
-<<<<<<< HEAD
-=======
 /// Whether parsing alone finds errors of this code.
 fn is_covered(code: &str) -> bool {
     code.starts_with("E01")
 }
 
->>>>>>> docs
 fn paths() -> Vec<PathBuf> {
     let folder = root().join("docs/errors");
     let entries = std::fs::read_dir(folder).expect("docs/errors is there");
     let mut paths: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
-    paths.retain(|p| {
-        let name = p.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("E01") && name.ends_with(".md")
-    });
+    paths.retain(|p| p.extension().is_some_and(|e| e == "md"));
     paths.sort();
     assert!(!paths.is_empty(), "there are no pages");
     paths
