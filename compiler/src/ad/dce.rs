@@ -65,11 +65,8 @@ fn mark_inst(inst: &Inst, live: &mut HashSet<Value>) {
             let params = &body.params[1..];
             mark_ys(inst, *carry, live);
             mark_loop(&inst.results[..*carry], &params[..*carry], body, live);
-            for (arg, param) in inst.args.iter().zip(params) {
-                let carried = position(params, *param) < *carry;
-                let kept = live.contains(param)
-                    || carried && live.contains(&inst.results[position(params, *param)]);
-                if kept {
+            for (i, (arg, param)) in inst.args.iter().zip(params).enumerate() {
+                if live.contains(param) || i < *carry && live.contains(&inst.results[i]) {
                     live.insert(*arg);
                 }
             }
@@ -140,10 +137,6 @@ fn mark_inst(inst: &Inst, live: &mut HashSet<Value>) {
         }
         _ => live.extend(&inst.args),
     }
-}
-
-fn position(params: &[Value], v: Value) -> usize {
-    params.iter().position(|&p| p == v).unwrap_or(usize::MAX)
 }
 
 fn mark_ys(inst: &Inst, carry: usize, live: &mut HashSet<Value>) {

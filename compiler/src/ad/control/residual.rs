@@ -28,21 +28,27 @@ pub struct Scope<'r> {
     /// Values that the backward pass has again at no cost: the position, slices of arrays, what is given out anyway.
     free: &'r HashSet<Value>,
     defs: HashMap<Value, usize>,
+    /// Values made from outside values alone, by instructions without regions.
+    invariant: HashSet<Value>,
 }
 
 impl<'r> Scope<'r> {
     pub fn new(region: &'r Region, mark: u32, free: &'r HashSet<Value>) -> Self {
-        let defs = region
-            .insts
-            .iter()
-            .enumerate()
-            .flat_map(|(i, inst)| inst.results.iter().map(move |&v| (v, i)))
-            .collect();
+        let mut defs = HashMap::new();
+        let mut invariant = HashSet::new();
+        for (i, inst) in region.insts.iter().enumerate() {
+            defs.extend(inst.results.iter().map(|&v| (v, i)));
+            let stays = |v: &Value| v.0 < mark || invariant.contains(v);
+            if inst.regions.is_empty() && inst.args.iter().all(stays) {
+                invariant.extend(&inst.results);
+            }
+        }
         Scope {
             region,
             mark,
             free,
             defs,
+            invariant,
         }
     }
 
@@ -67,7 +73,7 @@ impl<'r> Scope<'r> {
             if self.derivable(v, &given) {
                 continue;
             }
-            if hoist && self.is_invariant(v) {
+            if hoist && self.invariant.contains(&v) {
                 invariant.push(v);
                 given.insert(v);
             } else {
@@ -142,16 +148,6 @@ impl<'r> Scope<'r> {
         }
     }
 
-    fn is_invariant(&self, v: Value) -> bool {
-        if self.is_outside(v) {
-            return true;
-        }
-        self.defs.get(&v).is_some_and(|&i| {
-            let inst = &self.region.insts[i];
-            inst.regions.is_empty() && inst.args.iter().all(|&a| self.is_invariant(a))
-        })
-    }
-
     /// The value that `v` only widens: its one varying operand, as long as that takes fewer bytes.
     fn narrowest(&self, e: &Emit, v: Value) -> Value {
         let Some(&i) = self.defs.get(&v) else {
@@ -168,31 +164,27 @@ impl<'r> Scope<'r> {
         }
     }
 
-    /// Emits the instructions of an invariant value where the builder stands; what stands for it there.
-    pub fn emit_invariant(
-        &self,
-        e: &mut Emit,
-        v: Value,
-        made: &mut HashMap<Value, Value>,
-    ) -> Value {
-        if self.is_outside(v) {
-            return v;
+    /// Emits the instructions of invariant values where the builder stands; what stands for each of them there.
+    pub fn emit_invariant(&self, e: &mut Emit, values: &[Value]) -> Vec<(Value, Value)> {
+        let mut needed: HashSet<Value> = values.iter().copied().collect();
+        let mut chosen = Vec::new();
+        for inst in self.region.insts.iter().rev() {
+            if inst.results.iter().any(|v| needed.contains(v)) {
+                needed.extend(&inst.args);
+                chosen.push(inst);
+            }
         }
-        if let Some(&copy) = made.get(&v) {
-            return copy;
+        let mut made: HashMap<Value, Value> = HashMap::new();
+        for inst in chosen.into_iter().rev() {
+            let args = inst
+                .args
+                .iter()
+                .map(|v| made.get(v).copied().unwrap_or(*v))
+                .collect();
+            let results = e.push(inst.op.clone(), args, Vec::new());
+            made.extend(inst.results.iter().copied().zip(results));
         }
-        let Some(&i) = self.defs.get(&v) else {
-            return v;
-        };
-        let inst = &self.region.insts[i];
-        let args = inst
-            .args
-            .iter()
-            .map(|&a| self.emit_invariant(e, a, made))
-            .collect();
-        let results = e.push(inst.op.clone(), args, Vec::new());
-        made.extend(inst.results.iter().copied().zip(results));
-        made[&v]
+        values.iter().map(|v| (*v, made[v])).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::ad::error::AdError;
 use crate::ad::tape::{self, LinBody, LinCarry, LinOp, LinScan, Tape};
 use crate::ad::transpose::Transposer;
 use crate::ir::{Func, Inst, Op, Region, Type, Value};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Trip count, direction, number of carries.
 type Attributes = (usize, bool, usize);
@@ -252,12 +252,7 @@ fn emit_primal<'f>(
         .collect();
     let scope = Scope::new(&region, shape.index.0, &free);
     let plan = scope.plan(&cx.e, &needed, true);
-    let mut made = HashMap::new();
-    let aliases: Vec<(Value, Value)> = plan
-        .invariant
-        .iter()
-        .map(|&v| (v, scope.emit_invariant(&mut cx.e, v, &mut made)))
-        .collect();
+    let aliases = scope.emit_invariant(&mut cx.e, &plan.invariant);
     let mut coefficients: Vec<Value> = aliases.iter().map(|a| a.1).collect();
     let replayed = plan.replay.iter().flat_map(|i| i.args.iter().copied());
     let read: HashSet<Value> = needed.iter().copied().chain(replayed).collect();
