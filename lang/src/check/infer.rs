@@ -152,6 +152,17 @@ impl Infer {
         }
     }
 
+    /// Gives one element its default, where it is that of a literal which has met nothing yet.
+    pub fn settle_elem(&mut self, elem: &ElemTy) -> ElemTy {
+        if let ElemTy::Var(v) = self.elem(elem) {
+            let var = &mut self.elems[v as usize];
+            if var.literal {
+                var.bound = Some(ElemTy::Known(var.class.default()));
+            }
+        }
+        self.elem(elem)
+    }
+
     /// What each literal that has met nothing yet would become, for messages.
     pub fn defaults(&self) -> Vec<Option<Elem>> {
         self.elems

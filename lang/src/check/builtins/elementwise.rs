@@ -168,7 +168,7 @@ fn bitcast(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
     let to = a.elem(1)?;
     let (from, shape) = cx.require_class(&x, "bitcast", Class::Num)?;
-    let widths = match (cx.infer.elem(&from), &to) {
+    let widths = match (cx.infer.settle_elem(&from), &to) {
         (ElemTy::Known(f), ElemTy::Known(t)) => (bits(f), bits(*t)),
         _ => (None, None),
     };
