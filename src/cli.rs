@@ -40,6 +40,8 @@ pub enum Command {
     Test(TestArgs),
     /// Format programs in the one style.
     Fmt(FmtArgs),
+    /// Compare a function's derivative with finite differences, in f64.
+    GradCheck(GradCheckArgs),
     /// Show the signatures and descriptions of the standard library.
     Doc(DocArgs),
     /// Show where compiled programs are kept and how much they take, or remove them.
@@ -180,6 +182,19 @@ pub struct TestArgs {
     pub device: Option<String>,
     #[arg(long, value_enum, default_value_t = BackendName::Pjrt)]
     pub backend: BackendName,
+}
+
+#[derive(Debug, Args)]
+pub struct GradCheckArgs {
+    pub file: PathBuf,
+    /// The function, at the shapes of its first call from `main`, or as it is if nothing is to be inferred.
+    #[arg(long = "fn", value_name = "NAME")]
+    pub function: String,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+    /// Of the random inputs and weights.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
 }
 
 #[derive(Debug, Args)]

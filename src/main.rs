@@ -53,6 +53,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Devices(args)) => commands::devices::devices(&args),
         Some(Command::Test(args)) => commands::test::test(&args),
         Some(Command::Fmt(args)) => commands::fmt::fmt(&args),
+        Some(Command::GradCheck(args)) => commands::grad_check::grad_check(&args),
         Some(Command::Doc(args)) => commands::doc::doc(&args.what),
         Some(Command::Cache { action }) => commands::cache::cache(action.as_deref()),
         Some(Command::Completions { shell }) => commands::manual::completions(shell),

@@ -17,7 +17,7 @@ use tpuc_lang::check::{self, Checked, Options};
 use tpuc_lang::diag::{Diagnostic, Severity};
 use tpuc_lang::render;
 use tpuc_lang::source::Sources;
-use tpuc_lang::typed::{Body, Program};
+use tpuc_lang::typed::{Body, FnId, Program};
 use tpuc_runtime::Surroundings;
 
 /// A file that has been read and checked, errors included.
@@ -148,4 +148,79 @@ pub fn module(
 /// What the verifier refuses is a bug of the compiler: the program has been checked.
 pub fn internal(e: impl std::fmt::Display) -> Failure {
     Failure::runtime("E0900", format!("this is a bug in tpuc: {e}"), None)
+}
+
+/// The IR of `main`, and the instances of functions it calls.
+pub fn main_script(program: &Program, sources: &Sources) -> Result<(Func, Vec<Instance>), Failure> {
+    match &program.main {
+        Some(main) => script(program, "main", main).map_err(|d| report(*d, sources)),
+        None => Err(Failure::Source {
+            code: "E0601",
+            message: "the program has no `main`".into(),
+            help: "name a function without parameters to infer with `--fn`".into(),
+        }),
+    }
+}
+
+/// A function at the shapes of its first call from `main`, or as it is where nothing is to be inferred.
+pub fn bare_function(program: &Program, name: &str, sources: &Sources) -> Result<Func, Failure> {
+    let instance = instance(program, name, sources)?;
+    let func = specialise::function(program, &instance).map_err(|d| report(*d, sources))?;
+    match func {
+        Some(func) => Ok(func),
+        None => Err(Failure::Usage(format!(
+            "`{name}` takes a function, so it has no code of its own"
+        ))),
+    }
+}
+
+/// As [`bare_function`], ready for the optimiser: functions with their own derivatives are plain ones.
+pub fn function(program: &Program, name: &str, sources: &Sources) -> Result<Func, Failure> {
+    Ok(passes::run(
+        Stage::AfterDerivatives,
+        &bare_function(program, name, sources)?,
+    ))
+}
+
+pub fn instance(program: &Program, name: &str, sources: &Sources) -> Result<Instance, Failure> {
+    let named = |id: &FnId| {
+        let def = &program.fns[id.0 as usize];
+        *def.name == *name && def.module.is_empty()
+            || format!("{}.{}", def.module, def.name) == name
+    };
+    let ids = (0..program.fns.len() as u32)
+        .map(FnId)
+        .filter(named)
+        .collect::<Vec<_>>();
+    let Some(&id) = ids.first() else {
+        return Err(Failure::Usage(format!(
+            "the program has no function `{name}`"
+        )));
+    };
+    if program.fns[id.0 as usize].generics.is_empty() {
+        return Ok(Instance {
+            id,
+            generics: Vec::new(),
+        });
+    }
+    let met = if program.main.is_some() {
+        main_script(program, sources)?.1
+    } else {
+        Vec::new()
+    };
+    met.into_iter().find(|i| i.id == id).ok_or_else(|| {
+        Failure::Usage(format!(
+            "`{name}` has parameters to infer, and `main` does not call it: its sizes are unknown"
+        ))
+    })
+}
+
+/// For each input of [`function`], the parameter it belongs to, with the path of its leaf.
+pub fn input_names(
+    program: &Program,
+    name: &str,
+    sources: &Sources,
+) -> Result<Vec<String>, Failure> {
+    let instance = instance(program, name, sources)?;
+    specialise::input_names(program, &instance).map_err(|d| report(*d, sources))
 }

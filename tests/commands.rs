@@ -309,3 +309,41 @@ fn tests_of_a_file_run_and_fail_by_name() {
     );
     assert_eq!(tpuc(&["test", &path, "--filter", "adds"]).code, 0);
 }
+
+#[test]
+fn derivatives_are_checked_against_differences() {
+    let (_dir, path) = program(
+        "fn good(x: f32[3], n: i32) -> f32 { sum(tanh(x)) * f32(n) }\nfn wrong(x: f32[2]) -> f32[2] { x * x } vjp(x, y, ct) { ct * x }\nmain { print(good([1.0, 2.0, 3.0], 1)); }",
+    );
+    let good = tpuc(&["grad-check", &path, "--fn", "good"]);
+    expect(&good, 0, &[]);
+    assert!(
+        good.stdout.contains("x: f32[3]  ok") && good.stdout.contains("n: i32 has no derivative"),
+        "{}",
+        good.stdout
+    );
+    let wrong = tpuc(&["grad-check", &path, "--fn", "wrong"]);
+    expect(&wrong, 1, &[]);
+    assert!(
+        wrong.stdout.contains("x: f32[2]  WRONG") && wrong.stdout.contains("p.tl:2"),
+        "{}",
+        wrong.stdout
+    );
+}
+
+#[test]
+fn a_second_run_finds_its_programs_on_disk() {
+    let cache = folder();
+    let env = [("XDG_CACHE_HOME", cache.path().to_str().expect("UTF-8"))];
+    let (_dir, path) = program(SMALL);
+    for _ in 0..2 {
+        assert_eq!(tpuc_with(&["run", &path], &env).stdout, "3\n");
+        let shown = tpuc_with(&["cache"], &env).stdout;
+        assert!(shown.contains(": 1 programs"), "{shown}");
+    }
+    assert!(
+        tpuc_with(&["cache", "clear"], &env)
+            .stdout
+            .contains(": 0 programs")
+    );
+}

@@ -9,11 +9,10 @@ use crate::pipeline;
 use similar::TextDiff;
 use std::path::Path;
 use tpuc_compiler::ir::Func;
-use tpuc_compiler::passes;
 use tpuc_compiler::plan::Plan;
-use tpuc_compiler::specialise::{self, Instance};
+use tpuc_compiler::specialise;
 use tpuc_lang::source::Sources;
-use tpuc_lang::typed::{FnId, Program};
+use tpuc_lang::typed::Program;
 use tpuc_lang::{dump, parser};
 use tpuc_runtime::Surroundings;
 use tpuc_runtime::client::CompileOptions;
@@ -104,68 +103,9 @@ fn syntax(args: &DumpArgs) -> Result<String, Failure> {
 /// The function asked for, or the script of `main`, with all transforms applied.
 fn funcs(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Vec<Func>, Failure> {
     match &args.function {
-        Some(name) => Ok(vec![function(program, name, sources)?]),
-        None => Ok(vec![script(program, sources)?.0]),
+        Some(name) => Ok(vec![pipeline::function(program, name, sources)?]),
+        None => Ok(vec![pipeline::main_script(program, sources)?.0]),
     }
-}
-
-fn script(program: &Program, sources: &Sources) -> Result<(Func, Vec<Instance>), Failure> {
-    match &program.main {
-        Some(main) => {
-            pipeline::script(program, "main", main).map_err(|d| pipeline::report(*d, sources))
-        }
-        None => Err(Failure::Source {
-            code: "E0601",
-            message: "the program has no `main`".into(),
-            help: "name a function without parameters to infer with `--fn`".into(),
-        }),
-    }
-}
-
-/// A function at the shapes of its first call from `main`, or as it is where nothing is to be inferred.
-fn function(program: &Program, name: &str, sources: &Sources) -> Result<Func, Failure> {
-    let instance = instance(program, name, sources)?;
-    let func =
-        specialise::function(program, &instance).map_err(|d| pipeline::report(*d, sources))?;
-    match func {
-        Some(func) => Ok(passes::run(passes::Stage::AfterDerivatives, &func)),
-        None => Err(Failure::Usage(format!(
-            "`{name}` takes a function, so it has no code of its own"
-        ))),
-    }
-}
-
-fn instance(program: &Program, name: &str, sources: &Sources) -> Result<Instance, Failure> {
-    let named = |id: &FnId| {
-        let def = &program.fns[id.0 as usize];
-        *def.name == *name && def.module.is_empty()
-            || format!("{}.{}", def.module, def.name) == name
-    };
-    let ids = (0..program.fns.len() as u32)
-        .map(FnId)
-        .filter(named)
-        .collect::<Vec<_>>();
-    let Some(&id) = ids.first() else {
-        return Err(Failure::Usage(format!(
-            "the program has no function `{name}`"
-        )));
-    };
-    if program.fns[id.0 as usize].generics.is_empty() {
-        return Ok(Instance {
-            id,
-            generics: Vec::new(),
-        });
-    }
-    let met = if program.main.is_some() {
-        script(program, sources)?.1
-    } else {
-        Vec::new()
-    };
-    met.into_iter().find(|i| i.id == id).ok_or_else(|| {
-        Failure::Usage(format!(
-            "`{name}` has parameters to infer, and `main` does not call it: its sizes are unknown"
-        ))
-    })
 }
 
 /// The functions that transforms are applied to, each once; or, where there are none, the function itself.
@@ -177,7 +117,7 @@ fn before_transforms(
     let report = |d: Box<tpuc_lang::diag::Diagnostic>| pipeline::report(*d, sources);
     let callees = match &args.function {
         Some(name) => {
-            let instance = instance(program, name, sources)?;
+            let instance = pipeline::instance(program, name, sources)?;
             specialise::function_callees(program, &instance).map_err(report)?
         }
         None => match &program.main {
@@ -201,11 +141,11 @@ fn before_transforms(
 fn plan(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Plan, Failure> {
     Ok(match &args.function {
         Some(name) => Plan {
-            programs: vec![function(program, name, sources)?],
+            programs: vec![pipeline::function(program, name, sources)?],
             slots: vec![],
             steps: vec![],
         },
-        None => tpuc_compiler::plan::split(&script(program, sources)?.0),
+        None => tpuc_compiler::plan::split(&pipeline::main_script(program, sources)?.0),
     })
 }
 

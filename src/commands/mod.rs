@@ -7,6 +7,7 @@ pub mod doc;
 pub mod dump;
 pub mod explain;
 pub mod fmt;
+pub mod grad_check;
 pub mod manual;
 pub mod run;
 pub mod test;

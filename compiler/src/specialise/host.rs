@@ -33,7 +33,7 @@ impl Specialiser<'_> {
             }
             typed::Effect::Save { value, path } => {
                 let operands = self.expr(frame, value)?.leaves();
-                let names = leaf_names(&frame.ty(&value.ty, span)?);
+                let names = leaf_names(&frame.ty(&value.ty, span)?, "");
                 (
                     Effect::Save {
                         path: path.clone(),
@@ -107,8 +107,8 @@ fn tree_shape(ty: &Ty) -> TreeShape {
     }
 }
 
-/// Dotted paths of the leaves: `opt.m.w1`, `0.b`; a bare tensor is `value`.
-fn leaf_names(ty: &Ty) -> Vec<String> {
+/// Dotted paths of the leaves below `root`: `opt.m.w1`, `0.b`; a bare tensor without a root is `value`.
+pub(super) fn leaf_names(ty: &Ty, root: &str) -> Vec<String> {
     fn go(ty: &Ty, path: &str, out: &mut Vec<String>) {
         let join = |name: &str| {
             if path.is_empty() {
@@ -134,10 +134,10 @@ fn leaf_names(ty: &Ty) -> Vec<String> {
         }
     }
     let mut out = Vec::new();
-    go(ty, "", &mut out);
+    go(ty, root, &mut out);
     out
 }
 
 fn fields(ty: &Ty) -> Vec<(String, Type)> {
-    leaf_names(ty).into_iter().zip(leaf_types(ty)).collect()
+    leaf_names(ty, "").into_iter().zip(leaf_types(ty)).collect()
 }

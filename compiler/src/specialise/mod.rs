@@ -68,6 +68,21 @@ pub fn function(program: &Program, instance: &Instance) -> Result<Option<Func>> 
     Ok(evaluate_function(program, instance)?.map(|(s, out)| s.b.finish(out.leaves())))
 }
 
+/// For each input of [`function`], the parameter it belongs to and the path of the leaf in it: `p.w1`.
+pub fn input_names(program: &Program, instance: &Instance) -> Result<Vec<String>> {
+    let def = &program.fns[instance.id.0 as usize];
+    let frame = Frame {
+        generics: Rc::new(instance.generics.clone()),
+        ..Frame::default()
+    };
+    let mut names = Vec::new();
+    for param in &def.params {
+        let ty = frame.ty(&param.ty, def.span)?;
+        names.extend(host::leaf_names(&ty, &param.name));
+    }
+    Ok(names)
+}
+
 /// As [`script_callees`], for one function.
 pub fn function_callees(program: &Program, instance: &Instance) -> Result<Vec<Func>> {
     Ok(evaluate_function(program, instance)?
