@@ -170,6 +170,40 @@ fn run(document: &str) {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// The targets of the links of a document that lead to other files.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text.split("](").skip(1).filter_map(|t| t.split(')').next());
+    targets.filter(|t| !t.contains("://") && !t.starts_with('#'))
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut documents = vec!["README.md".to_string()];
+    for folder in ["docs", "docs/how-to"] {
+        for entry in fs::read_dir(folder)
+            .expect("the documents are committed")
+            .flatten()
+        {
+            let path = entry.path();
+            if path.extension().is_some_and(|e| e == "md") {
+                documents.push(path.display().to_string());
+            }
+        }
+    }
+    assert!(documents.len() > 8, "{documents:?}");
+    for document in documents {
+        let text = fs::read_to_string(&document).expect("a document can be read");
+        let folder = Path::new(&document).parent().unwrap_or(Path::new(""));
+        // Code may look like a link: `grad(f)[i](x)`.
+        let prose: String = text.split("```").step_by(2).collect();
+        let prose: String = prose.split('`').step_by(2).collect();
+        for target in links(&prose) {
+            let file = target.split('#').next().unwrap_or(target);
+            assert!(folder.join(file).exists(), "{document}: {target}");
+        }
+    }
+}
+
 #[test]
 fn the_readme() {
     run("README.md");
