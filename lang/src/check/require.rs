@@ -206,11 +206,13 @@ fn in_range(
     };
     let index_holds = poly::never_negative(index) || index.as_int().is_some();
     match after {
-        Some(d) if d.as_int().is_some_and(|n| n < 0) => Verdict::Fails(Box::new(Problem::IndexBeyond {
-            span,
-            index: index.clone(),
-            size: size.clone(),
-        })),
+        Some(d) if d.as_int().is_some_and(|n| n < 0) => {
+            Verdict::Fails(Box::new(Problem::IndexBeyond {
+                span,
+                index: index.clone(),
+                size: size.clone(),
+            }))
+        }
         Some(d) if poly::never_negative(&d) && index_holds => Verdict::Holds,
         _ => Verdict::Open(vec![need.clone()]),
     }
