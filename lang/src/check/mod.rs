@@ -261,6 +261,17 @@ fn tidy(diagnostics: &mut Vec<Diagnostic>) {
     if diagnostics.iter().any(|d| d.severity == Severity::Error) {
         diagnostics.retain(|d| !matches!(d.code.0, "W0102" | "W0103" | "W0104" | "W0108"));
     }
+    // A function whose last expression cannot be read has no value; the syntax error in it says why.
+    let unreadable: Vec<Span> = diagnostics
+        .iter()
+        .filter(|d| d.code.0.starts_with("E01"))
+        .map(|d| d.primary.span)
+        .collect();
+    diagnostics.retain(|d| {
+        let all = d.primary.span;
+        let holds = |s: &Span| s.file == all.file && (all.start..=all.end).contains(&s.start);
+        d.code.0 != "E0324" || !unreadable.iter().any(holds)
+    });
     diagnostics.sort_by(|a, b| {
         let key = |d: &Diagnostic| {
             let s = d.primary.span;
