@@ -65,6 +65,16 @@ pub(super) fn abs(b: &mut Builder, c: &Call) -> Value {
     }
 }
 
+pub(super) fn sign(b: &mut Builder, c: &Call) -> Value {
+    let x = c.args[0];
+    if b.elem_of(x).is_unsigned_int() {
+        let one = b.like(x, 1.0);
+        b.binary(BinaryOp::Min, x, one)
+    } else {
+        b.unary(UnaryOp::Sign, x)
+    }
+}
+
 /// Integers are whole already.
 pub(super) fn rounding(b: &mut Builder, c: &Call, op: UnaryOp) -> Value {
     let x = c.args[0];

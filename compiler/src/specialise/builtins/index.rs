@@ -4,7 +4,7 @@ use super::Call;
 use super::attrs::{Arg, Index};
 use super::num::Num;
 use crate::ir::op::GatherDims;
-use crate::ir::{self, Builder, Op, Value};
+use crate::ir::{self, BinaryOp, Builder, Op, Value};
 use crate::specialise::error::{BuildError, Result};
 
 /// One dimension of the operand, or a new one, after the static part of the index.
@@ -150,6 +150,23 @@ pub(super) fn apply(b: &mut Builder, x: Value, plan: Plan) -> Value {
     by_tensors(b, y, &plan.axes)
 }
 
+/// A run-time position as i32. Wider integers saturate, so that what is out of range stays so.
+pub(super) fn position(b: &mut Builder, x: Value) -> Value {
+    let last = i32::MAX as f64;
+    let x = match b.elem_of(x) {
+        ir::Elem::U32 | ir::Elem::U64 => {
+            let last = b.like(x, last);
+            b.binary(BinaryOp::Min, x, last)
+        }
+        ir::Elem::I64 => {
+            let (first, last) = (b.like(x, -last), b.like(x, last));
+            b.op(Op::Clamp, &[first, x, last])
+        }
+        _ => x,
+    };
+    b.convert(x, ir::Elem::I32)
+}
+
 /// Whole slices of one axis, at the positions of `idx`.
 pub(super) fn along_axis(b: &mut Builder, x: Value, idx: Value, axis: usize) -> Value {
     let axes: Vec<Axis> = (0..b.ty(x).rank())
@@ -202,10 +219,7 @@ fn by_tensors(b: &mut Builder, x: Value, axes: &[Axis]) -> Value {
         shape.extend(b.ty(x).shape[at..].iter().copied());
         return b.reshape(x, &shape);
     }
-    let indices: Vec<Value> = tensors
-        .iter()
-        .map(|&t| b.convert(t, ir::Elem::I32))
-        .collect();
+    let indices: Vec<Value> = tensors.iter().map(|&t| position(b, t)).collect();
     let indices = b.together(&indices);
     let index_shape = b.shape_of(indices[0]);
     let operand_shape = b.shape_of(x);
@@ -226,6 +240,8 @@ fn by_tensors(b: &mut Builder, x: Value, axes: &[Axis]) -> Value {
         at += 1;
     }
     kept.extend(at..operand_shape.len());
+    // Of nothing there is nothing to take: zeros stand for what a gather cannot even be written for.
+    let nothing = indexed.iter().any(|&d| operand_shape[d] == 0);
     let positions: Vec<usize> = axes
         .iter()
         .enumerate()
@@ -264,7 +280,13 @@ fn by_tensors(b: &mut Builder, x: Value, axes: &[Axis]) -> Value {
         index_vector_dim: batch,
         slice_sizes,
     };
-    let gathered = b.op(Op::Gather(dims), &[x, starts]);
+    let gathered = if nothing {
+        let kept: Vec<usize> = kept.iter().map(|&k| operand_shape[k]).collect();
+        let shape = [&kept[..first], &index_shape, &kept[first..]].concat();
+        b.full(b.elem_of(x), &shape, 0.0)
+    } else {
+        b.op(Op::Gather(dims), &[x, starts])
+    };
     insert_new_axes(b, gathered, axes, adjacent, batch)
 }
 
@@ -304,7 +326,7 @@ fn insert_new_axes(
 pub(super) fn slice(b: &mut Builder, c: &Call) -> Value {
     let (x, start) = (c.args[0], c.args[1]);
     let rank = b.ty(x).rank();
-    let mut starts = vec![x, b.convert(start, ir::Elem::I32)];
+    let mut starts = vec![x, position(b, start)];
     for _ in 1..rank {
         starts.push(b.int(ir::Elem::I32, 0));
     }

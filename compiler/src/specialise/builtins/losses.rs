@@ -1,9 +1,10 @@
 //! Losses.
 
 use super::Call;
+use super::index::position;
 use super::num::Num;
 use super::reduce::{log_softmax_over, shifted};
-use crate::ir::{BinaryOp, Builder, CompareOp, ReduceOp, UnaryOp, Value};
+use crate::ir::{BinaryOp, Builder, CompareOp, Elem, ReduceOp, UnaryOp, Value};
 
 /// Per row over the last axis. Integer labels pick their logit by comparing with a count along the row, not by a
 /// gather: the product with a one-hot row fuses, and so does its transpose.
@@ -21,8 +22,10 @@ pub(super) fn softmax_cross_entropy(b: &mut Builder, c: &Call) -> Value {
     let powers = b.unary(UnaryOp::Exp, shifted);
     let total = b.reduce(ReduceOp::Sum, powers, &last);
     let log_total = b.unary(UnaryOp::Log, total);
+    // Narrow labels could not count the classes.
+    let labels = position(b, labels);
     let labels = b.spread_back(labels, &last, &shape);
-    let class = b.iota(b.elem_of(labels), &shape, last[0]);
+    let class = b.iota(Elem::I32, &shape, last[0]);
     let hit = b.compare(CompareOp::Eq, labels, class);
     let zero = b.like(shifted, 0.0);
     let picked = b.select(hit, shifted, zero);

@@ -125,7 +125,7 @@ fn emit(b: &mut Builder, builtin: Builtin, c: &Call) -> Result<Vec<Value>> {
         Builtin::Tanh => a::unary(b, c, UnaryOp::Tanh),
         Builtin::Sigmoid => a::unary(b, c, UnaryOp::Logistic),
         Builtin::Abs => a::abs(b, c),
-        Builtin::Sign => a::unary(b, c, UnaryOp::Sign),
+        Builtin::Sign => a::sign(b, c),
         Builtin::Floor => a::rounding(b, c, UnaryOp::Floor),
         Builtin::Ceil => a::rounding(b, c, UnaryOp::Ceil),
         Builtin::Round => a::rounding(b, c, UnaryOp::Round),

@@ -3,40 +3,14 @@
 use super::Call;
 use super::num::Num;
 use super::random::bernoulli_mask;
+use super::reduce::accumulator;
 use crate::ir::op::{ConvDims, Window};
-use crate::ir::{BinaryOp, Builder, Op, ReduceOp, Value};
+use crate::ir::{BinaryOp, Builder, CompareOp, Op, ReduceOp, Value};
 
-/// Low and high padding of a dimension so that the output has ⌈n / stride⌉ elements; the odd one goes last.
-fn same(n: usize, k: usize, stride: usize, dilation: usize) -> (i64, i64) {
-    let out = n.div_ceil(stride);
-    let reach = (k.saturating_sub(1)) * dilation + 1;
-    let total = ((out.saturating_sub(1)) * stride + reach).saturating_sub(n) as i64;
-    (total / 2, total - total / 2)
-}
-
-fn padding(
-    c: &Call,
-    sizes: &[usize],
-    window: &[usize],
-    stride: &[usize],
-    dilation: &[usize],
-) -> Vec<(i64, i64)> {
-    if let Some(flat) = c.attrs.ints("padding") {
-        return flat.chunks_exact(2).map(|p| (p[0], p[1])).collect();
-    }
-    let is_same = c
-        .attrs
-        .str("padding")
-        .is_some_and(|p| p.eq_ignore_ascii_case("same"));
-    (0..sizes.len())
-        .map(|d| {
-            if is_same {
-                same(sizes[d], window[d], stride[d], dilation[d])
-            } else {
-                (0, 0)
-            }
-        })
-        .collect()
+/// Low and high padding of each spatial dimension, as the checker worked it out from `padding=`.
+fn padding(c: &Call) -> Vec<(i64, i64)> {
+    let side = |name| c.attrs.ints(name).unwrap_or_default();
+    side("low").into_iter().zip(side("high")).collect()
 }
 
 /// Positive sizes, one a spatial dimension.
@@ -56,15 +30,14 @@ fn per_dimension(c: &Call, name: &str, n: usize, default: usize) -> Vec<usize> {
 /// `conv(x, w)`: NHWC by HWIO, in 1 to 3 spatial dimensions.
 pub(super) fn conv(b: &mut Builder, c: &Call) -> Value {
     let (x, w) = (c.args[0], c.args[1]);
-    let (xs, ws) = (b.shape_of(x), b.shape_of(w));
-    let n = xs.len() - 2;
+    let n = b.ty(x).rank() - 2;
     let (stride, dilation) = (
         per_dimension(c, "stride", n, 1),
         per_dimension(c, "dilation", n, 1),
     );
     let spatial: Vec<usize> = (1..=n).collect();
     let dims = ConvDims {
-        padding: padding_or_same(c, &xs[1..=n], &ws[..n], &stride, &dilation),
+        padding: padding(c),
         stride,
         lhs_dilation: vec![1; n],
         rhs_dilation: dilation,
@@ -84,30 +57,12 @@ pub(super) fn conv(b: &mut Builder, c: &Call) -> Value {
     b.op(Op::Conv(dims), &[x, w])
 }
 
-/// `padding="same"` is the convolution's default.
-fn padding_or_same(
-    c: &Call,
-    n: &[usize],
-    k: &[usize],
-    stride: &[usize],
-    dilation: &[usize],
-) -> Vec<(i64, i64)> {
-    if c.attrs.get("padding").is_some() {
-        return padding(c, n, k, stride, dilation);
-    }
-    (0..n.len())
-        .map(|d| same(n[d], k[d], stride[d], dilation[d]))
-        .collect()
-}
-
 /// The window over the spatial dimensions of NHWC.
 fn window(b: &Builder, c: &Call, x: Value) -> Window {
-    let shape = b.shape_of(x);
-    let n = shape.len() - 2;
+    let n = b.ty(x).rank() - 2;
     let size = per_dimension(c, "window", n, 1);
     let stride = per_dimension(c, "stride", n, 1);
-    let ones = vec![1; n];
-    let pads = padding(c, &shape[1..=n], &size, &stride, &ones);
+    let pads = padding(c);
     let around = |inner: Vec<usize>| {
         std::iter::once(1)
             .chain(inner)
@@ -140,7 +95,8 @@ pub(super) fn max_pool(b: &mut Builder, c: &Call) -> Value {
 
 /// The mean over the window, its padding counted as zeros.
 pub(super) fn avg_pool(b: &mut Builder, c: &Call) -> Value {
-    let x = c.args[0];
+    let elem = b.elem_of(c.args[0]);
+    let x = b.convert(c.args[0], accumulator(elem));
     let window = window(b, c, x);
     let count: usize = window.size.iter().product();
     let total = b.op(
@@ -151,17 +107,24 @@ pub(super) fn avg_pool(b: &mut Builder, c: &Call) -> Value {
         &[x],
     );
     let n = b.like(total, count as f64);
-    b.binary(BinaryOp::Div, total, n)
+    let mean = b.binary(BinaryOp::Div, total, n);
+    b.convert(mean, elem)
 }
 
-/// `dropout(k, x, rate)`: zero with probability `rate`, the rest scaled up.
+/// `dropout(k, x, rate)`: zero with probability `rate`, the rest scaled up. The mask is drawn in f32 at least, as the
+/// probability is in JAX; where nothing is kept, the division is by 1, so that gradients are 0 and not NaN.
 pub(super) fn dropout(b: &mut Builder, c: &Call) -> Value {
     let (key, x, rate) = (c.args[0], c.args[1], c.args[2]);
+    let rate = b.convert(rate, accumulator(b.elem_of(rate)));
     let one = b.like(rate, 1.0);
     let keep = b.binary(BinaryOp::Sub, one, rate);
     let shape = b.shape_of(x);
     let mask = bernoulli_mask(b, key, keep, &shape);
-    let scaled = b.binary(BinaryOp::Div, x, keep);
+    let nothing = b.like(keep, 0.0);
+    let is_nothing = b.compare(CompareOp::Eq, keep, nothing);
+    let scale = b.select(is_nothing, one, keep);
+    let scale = b.convert(scale, b.elem_of(x));
+    let scaled = b.binary(BinaryOp::Div, x, scale);
     let zero = b.like(x, 0.0);
     b.select(mask, scaled, zero)
 }

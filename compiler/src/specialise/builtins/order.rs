@@ -1,6 +1,7 @@
 //! Sorting and searching.
 
 use super::Call;
+use super::index::position;
 use super::num::Num;
 use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Op, ReduceOp, Value};
 
@@ -74,7 +75,7 @@ pub(super) fn search_sorted(b: &mut Builder, c: &Call) -> Value {
     b.reduce(ReduceOp::Sum, counted, &[axis])
 }
 
-/// `nonzero(x, size=n)`: the positions, one array a dimension; zeros after the last.
+/// `nonzero(x, size=n)`: the positions, one array a dimension; `fill_value` (0) after the last.
 pub(super) fn nonzero(b: &mut Builder, c: &Call) -> Vec<Value> {
     let x = c.args[0];
     let shape = b.shape_of(x);
@@ -86,39 +87,40 @@ pub(super) fn nonzero(b: &mut Builder, c: &Call) -> Vec<Value> {
     let order = b.convert(empty, Elem::I32);
     let position = b.iota(Elem::I32, &[total], 0);
     let both = sorted(b, vec![order, position], 0, false);
-    let fill = b.int(Elem::I32, 0);
-    let marks = b.op(Op::Convert(Elem::Bool), &[both[0]]);
-    let marks = b.unary(crate::ir::UnaryOp::Not, marks);
-    let blank = b.like(both[1], 0.0);
-    let found = b.select(marks, both[1], blank);
-    let taken = b.slice_axis(found, 0, 0, size.min(total));
-    let more = (size - size.min(total)) as i64;
-    let mut rest = b.op(
-        Op::Pad {
-            low: vec![0],
-            high: vec![more],
-            interior: vec![0],
-        },
-        &[taken, fill],
-    );
+    // Where there are fewer elements than `size`, the rest counts as empty.
+    let more = Op::Pad {
+        low: vec![0],
+        high: vec![size.saturating_sub(total) as i64],
+        interior: vec![0],
+    };
+    let one = b.int(Elem::I32, 1);
+    let order = b.slice_axis(both[0], 0, 0, size.min(total));
+    let order = b.op(more.clone(), &[order, one]);
+    let zero = b.int(Elem::I32, 0);
+    let taken = b.slice_axis(both[1], 0, 0, size.min(total));
+    let mut rest = b.op(more, &[taken, zero]);
+    let filled = b.convert(order, Elem::Bool);
+    let fill = b.like(rest, c.attrs.float("fill_value").unwrap_or(0.0));
     let mut columns = Vec::new();
     for &n in shape.iter().rev() {
         let n = b.like(rest, n.max(1) as f64);
-        columns.push(b.binary(BinaryOp::Rem, rest, n));
+        let column = b.binary(BinaryOp::Rem, rest, n);
+        columns.push(b.select(filled, fill, column));
         rest = b.binary(BinaryOp::Div, rest, n);
     }
     columns.reverse();
     columns
 }
 
-/// `one_hot(x, N)`: rows of zeros with a 1 at the label; all zeros where it is out of range.
+/// `one_hot(x, N)`: rows of zeros with a 1 at the label; all zeros where it is out of range. The classes stand along
+/// `axis` of the result, the last.
 pub(super) fn one_hot(b: &mut Builder, c: &Call) -> Value {
     let out = c.out();
-    let last = out.rank() - 1;
-    let dims: Vec<usize> = (0..last).collect();
-    let labels = b.convert(c.args[0], Elem::I32);
+    let axis = c.attrs.axis(out.rank(), -1);
+    let dims: Vec<usize> = (0..out.rank()).filter(|&d| d != axis).collect();
+    let labels = position(b, c.args[0]);
     let labels = b.broadcast_in(labels, &out.shape, &dims);
-    let class = b.iota(Elem::I32, &out.shape, last);
+    let class = b.iota(Elem::I32, &out.shape, axis);
     let hit = b.compare(CompareOp::Eq, labels, class);
     b.convert(hit, out.elem)
 }

@@ -1,7 +1,9 @@
 //! Random builtins: bit for bit `jax.random` with the threefry generator, partitionable.
 
 use super::Call;
+use super::index;
 use super::num::Num;
+use super::reduce::extreme_position;
 use crate::ir::{BinaryOp, Builder, Elem, Literal, Op, Type, UnaryOp, Value};
 
 /// `key(seed)`: the words (high, low) of the seed; a 32-bit seed has no high word.
@@ -91,12 +93,13 @@ fn uniform_between(b: &mut Builder, key: Value, out: &Type, lo: Value, hi: Value
 /// Random bits of an unsigned type: the two words of the block of each element's position, combined.
 pub(super) fn random_bits(b: &mut Builder, key: Value, elem: Elem, shape: &[usize]) -> Value {
     let (y0, y1) = blocks(b, key, shape);
-    if elem == Elem::U64 {
+    if elem.bits() == 64 {
         let high = b.convert(y0, Elem::U64);
         let low = b.convert(y1, Elem::U64);
         let shift = b.like(high, 32.0);
         let high = b.binary(BinaryOp::Shl, high, shift);
-        return b.binary(BinaryOp::Or, high, low);
+        let word = b.binary(BinaryOp::Or, high, low);
+        return b.convert(word, elem);
     }
     let word = b.binary(BinaryOp::Xor, y0, y1);
     b.convert(word, elem)
@@ -207,17 +210,33 @@ fn split_two(b: &mut Builder, key: Value) -> (Value, Value) {
     (b.reshape(first, &[2]), b.reshape(second, &[2]))
 }
 
-/// `permutation(k, n)`: counts sorted by random words, as often as collisions make it needful.
+/// `permutation(k, n)`, or the rows of `permutation(k, x)`: JAX sorts a vector itself, and of more dimensions the row
+/// numbers.
 pub(super) fn permutation(b: &mut Builder, c: &Call) -> Value {
-    let out = c.out();
-    let n = out.numel();
+    match c.args.get(1) {
+        None => {
+            let count = b.iota(Elem::I32, &c.out().shape, 0);
+            shuffled(b, c.args[0], count)
+        }
+        Some(&x) => {
+            let rows = b.ty(x).shape[0];
+            let count = b.iota(Elem::I32, &[rows], 0);
+            let order = shuffled(b, c.args[0], count);
+            index::along_axis(b, x, order, 0)
+        }
+    }
+}
+
+/// A vector sorted by random words, as often as collisions make it needful.
+fn shuffled(b: &mut Builder, key: Value, x: Value) -> Value {
+    let shape = b.shape_of(x);
+    let n = b.ty(x).numel();
     let rounds = (3.0 * (n.max(1) as f64).ln() / f64::from(u32::MAX).ln()).ceil() as usize;
-    let mut order = b.iota(out.elem, &out.shape, 0);
-    let mut key = c.args[0];
+    let (mut order, mut key) = (x, key);
     for _ in 0..rounds {
         let (next, sub) = split_two(b, key);
         key = next;
-        let words = random_bits(b, sub, Elem::U32, &out.shape);
+        let words = random_bits(b, sub, Elem::U32, &shape);
         let sort = Op::Sort {
             axis: 0,
             keys: 1,
@@ -254,14 +273,18 @@ fn smallest_normal(elem: Elem) -> u64 {
     }
 }
 
-/// `categorical(k, logits)` along `axis` (the last).
+/// `categorical(k, logits)` along `axis` (the last). Further draws stand on leading dimensions, each with noise of its
+/// own.
 pub(super) fn categorical(b: &mut Builder, c: &Call) -> Value {
     let logits = c.args[1];
     let ty = b.ty(logits).clone();
-    let noise = gumbel_noise(b, c.args[0], &ty);
+    let out = c.out().shape;
+    let draws = out.len() + 1 - ty.rank();
+    let shape = [&out[..draws], &ty.shape].concat();
+    let noise = gumbel_noise(b, c.args[0], &Type::new(ty.elem, shape));
     let noisy = b.binary(BinaryOp::Add, noise, logits);
-    let axis = c.attrs.axis(ty.rank(), -1);
-    b.op(Op::ArgReduce { max: true, axis }, &[noisy])
+    let axis = draws + c.attrs.axis(ty.rank(), -1);
+    extreme_position(b, noisy, axis, true)
 }
 
 /// `truncated_normal(k, lo, hi, shape)`.

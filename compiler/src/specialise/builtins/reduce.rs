@@ -18,7 +18,7 @@ fn finish(b: &mut Builder, c: &Call, reduced: Value) -> Value {
 }
 
 /// The element type sums and products are accumulated in: 16-bit floats in f32, as JAX does.
-fn accumulator(elem: Elem) -> Elem {
+pub(super) fn accumulator(elem: Elem) -> Elem {
     match elem {
         Elem::BF16 | Elem::F16 => Elem::F32,
         other => other,
@@ -92,15 +92,37 @@ fn variance(b: &mut Builder, c: &Call) -> Value {
     let squared = b.binary(BinaryOp::Mul, centred, centred);
     let total = b.reduce(ReduceOp::Sum, squared, &axes);
     let n = count(b, x, &axes) - c.attrs.float("ddof").unwrap_or(0.0);
+    // No degree of freedom is left: NaN, as in JAX.
+    let n = if n > 0.0 { n } else { f64::NAN };
     let n = b.like(total, n);
     b.binary(BinaryOp::Div, total, n)
 }
 
+/// The position of the extreme. Over several axes it counts along them as if they were one, in order.
 pub(super) fn arg(b: &mut Builder, c: &Call, max: bool) -> Value {
-    let x = c.args[0];
-    let (x, axis) = flat_or_axis(b, c, x);
-    let position = b.op(Op::ArgReduce { max, axis }, &[x]);
+    let (x, axes) = operand(b, c);
+    let shape = b.shape_of(x);
+    let (kept, last): (Vec<usize>, Vec<usize>) = (0..shape.len()).partition(|d| !axes.contains(d));
+    let (x, axis) = match last.as_slice() {
+        [one] => (x, *one),
+        many => {
+            let moved = b.transpose(x, &[kept.as_slice(), many].concat());
+            let mut flat: Vec<usize> = kept.iter().map(|&d| shape[d]).collect();
+            flat.push(many.iter().map(|&d| shape[d]).product());
+            (b.reshape(moved, &flat), kept.len())
+        }
+    };
+    let position = extreme_position(b, x, axis, max);
     finish(b, c, position)
+}
+
+/// Where the extreme of an axis is. Nothing has an extreme: JAX refuses that, and here it is at 0.
+pub(super) fn extreme_position(b: &mut Builder, x: Value, axis: usize, max: bool) -> Value {
+    let mut shape = b.shape_of(x);
+    if shape.remove(axis) == 0 {
+        return b.full(Elem::I32, &shape, 0.0);
+    }
+    b.op(Op::ArgReduce { max, axis }, &[x])
 }
 
 /// Without `axis=` the operand is flattened.

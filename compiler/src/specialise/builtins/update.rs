@@ -36,7 +36,7 @@ fn with_starts(b: &mut Builder, arrays: &[Value], starts: &[Value]) -> Vec<Value
         }
         many => many.to_vec(),
     };
-    out.extend(starts.into_iter().map(|s| b.convert(s, Elem::I32)));
+    out.extend(starts.into_iter().map(|s| index::position(b, s)));
     out
 }
 
@@ -50,7 +50,7 @@ pub(super) fn take(b: &mut Builder, c: &Call) -> Value {
 
 /// `take_along_axis(x, idx, axis)`: the other dimensions line up.
 pub(super) fn take_along_axis(b: &mut Builder, c: &Call) -> Value {
-    let (x, idx) = (c.args[0], b.convert(c.args[1], Elem::I32));
+    let (x, idx) = (c.args[0], index::position(b, c.args[1]));
     let rank = b.ty(x).rank();
     let axis = c.attrs.axis(rank, -1);
     let (xs, is) = (b.shape_of(x), b.shape_of(idx));
@@ -60,6 +60,10 @@ pub(super) fn take_along_axis(b: &mut Builder, c: &Call) -> Value {
     let x = b.broadcast_to(x, &x_shape);
     let idx = b.broadcast_to(idx, &i_shape);
     let column: Vec<usize> = i_shape.iter().copied().chain([1]).collect();
+    if xs[axis] == 0 {
+        // Of nothing there is nothing to take.
+        return b.full(b.elem_of(x), &i_shape, 0.0);
+    }
     let starts = b.reshape(idx, &column);
     let others: Vec<usize> = (0..rank).filter(|&d| d != axis).collect();
     let dims = GatherDims {
@@ -78,6 +82,9 @@ pub(super) fn take_along_axis(b: &mut Builder, c: &Call) -> Value {
 /// Positions out of range are dropped; of equal ones the last sets, all add.
 pub(super) fn update(b: &mut Builder, c: &Call, op: ScatterOp) -> Result<Value> {
     let (x, v) = (c.args[0], c.args[c.args.len() - 1]);
+    if b.ty(x).numel() == 0 {
+        return Ok(x);
+    }
     let positions = &c.args[1..c.args.len() - 1];
     let items: Vec<Index> = (1..=positions.len())
         .map(|i| c.literal_int(i).map_or(Index::Tensor, Index::At))
@@ -109,7 +116,7 @@ pub(super) fn update(b: &mut Builder, c: &Call, op: ScatterOp) -> Result<Value> 
 
 /// Scatter of whole rows of axis 0.
 fn update_rows(b: &mut Builder, x: Value, rows: Value, v: Value, op: ScatterOp) -> Value {
-    let rows = b.convert(rows, Elem::I32);
+    let rows = index::position(b, rows);
     let batch = b.shape_of(rows);
     let shape = b.shape_of(x);
     let wanted: Vec<usize> = batch.iter().chain(&shape[1..]).copied().collect();
