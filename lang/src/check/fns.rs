@@ -105,6 +105,7 @@ impl<'a> World<'a> {
         cx.lint_shadowed(&def.name.node, def.name.span);
         let mark = cx.scope.open();
         let mut params = Vec::new();
+        let mut laid_out = Vec::new();
         for (param, written) in signature.params.iter().zip(&def.params) {
             let id = cx.declare(
                 param.name.clone(),
@@ -117,9 +118,17 @@ impl<'a> World<'a> {
                 name: param.name.clone(),
                 ty: param.ty.clone(),
             });
+            laid_out.extend(cx.lay_out_param(id, written));
         }
         let ret_span = def.ret.as_ref().map_or(def.name.span, |r| r.span);
-        let block = cx.body(&def.body, &signature.ret, &def.name.node, ret_span);
+        let mut block = cx.body(&def.body, &signature.ret, &def.name.node, ret_span);
+        block.stmts.splice(0..0, laid_out);
+        if let Some(t) = &def.ret
+            && let Some(value) = block.value.take()
+        {
+            let layout = cx.layout(t);
+            block.value = Some(Box::new(cx.laid_out(*value, &layout)));
+        }
         let vjp = def.vjp.as_ref().map(|v| cx.own_vjp(def, v, &signature));
         cx.scope.close(mark);
         let spans: Vec<Span> = def.params.iter().map(|p| p.name.span).collect();

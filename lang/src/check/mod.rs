@@ -18,6 +18,7 @@ mod index;
 mod infer;
 mod keys;
 mod konst;
+mod layout;
 mod lint;
 mod load;
 mod near;

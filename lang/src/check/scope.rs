@@ -77,6 +77,15 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// Lets the innermost binding of a name mean something else; whether it is used is still to be seen.
+    pub fn rebind(&mut self, name: &str, span: Span, bound: Bound<'a>) {
+        if let Some(binding) = self.names.get_mut(name).and_then(|s| s.last_mut())
+            && binding.span == span
+        {
+            binding.bound = bound;
+        }
+    }
+
     pub fn now(&self) -> u32 {
         self.seq
     }

@@ -130,9 +130,15 @@ impl<'a> Cx<'a, '_> {
         ty: Option<&'a ast::TypeExpr>,
         value: &'a ast::Expr,
     ) -> Option<StmtKind> {
-        if let (ast::Pattern::Name(name), None, false) = (pattern, ty, mutable)
+        if let (ast::Pattern::Name(name), false) = (pattern, mutable)
             && self.is_function(value)
         {
+            if let Some(t) = ty {
+                let want = self.resolve_type(t);
+                if let Ty::Fn(..) = want {
+                    self.function_arg(value, &want);
+                }
+            }
             let now = self.scope.now();
             let bound = match self.fn_ref(value) {
                 Some(f) => Bound::Function(f.defined_at(now)),
@@ -151,10 +157,12 @@ impl<'a> Cx<'a, '_> {
                     self.bind_pattern(pattern, &want, mutable);
                     return None;
                 }
-                Expr {
+                let layout = self.layout(t);
+                let value = Expr {
                     ty: want,
                     ..checked
-                }
+                };
+                self.laid_out(value, &layout)
             }
             None => self.expr(value, None),
         };

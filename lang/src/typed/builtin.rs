@@ -1,4 +1,65 @@
 //! The builtins that the compiler itself gives a meaning; the others are written in `.tl` (`std/prelude.tl`).
+//!
+//! # Operands and attributes
+//!
+//! Operands are in the order given; an attribute in brackets may be absent. Axes are counted from 0 where the rank is
+//! known when the function is checked, else from the end the dimensions are known at (negative). Sizes of the result are
+//! also in the type of the expression, which has the element of what is made from nothing.
+//!
+//! | builtins | operands | attributes |
+//! |---|---|---|
+//! | `+ - * / % ** @ == … && \|\|`, `atan2 <min2> <max2>`, losses of two | a, b | |
+//! | `neg !`, elementwise of one, `<cast>`, `bitcast`, `zeros_like ones_like` | x | |
+//! | `<index>` | x, then the tensors among the positions | `index` |
+//! | `<list>`, `concat`, `stack` | the parts | `axis` (not for `<list>`: 0) |
+//! | `clamp` x, lo, hi; `where` c, a, b; `isclose` a, b | as said | `isclose`: `rtol`, `atol`, `equal_nan` |
+//! | `sum mean prod min max any all argmin argmax logsumexp` | x | [`axis`: a list], `keepdims` |
+//! | `var std` | x | [`axis`], `keepdims`, `ddof` |
+//! | `norm` | x | [`axis`], `keepdims`, [`ord`: a float, of vectors] |
+//! | `softmax log_softmax` | x | `axis`: a list |
+//! | `cumsum cumprod cummax cummin` | x | [`axis`: absent flattens], [`reverse`] |
+//! | `reshape broadcast_to` | x | `shape` |
+//! | `transpose` | x | `axes`: the permutation |
+//! | `swapaxes` | x | `axis1`, `axis2` |
+//! | `moveaxis` | x | `source`, `destination`: lists |
+//! | `expand_dims squeeze flip` | x | `axis`: a list (of `flip`: absent for all) |
+//! | `flatten outer dot trace cholesky` | one or two | |
+//! | `pad` | x, value | `widths`: low and high of each dimension in turn, `mode` |
+//! | `roll` | x | `shift`: a list, [`axis`: a list, absent rolls the flattened array] |
+//! | `repeat` | x | `repeats`, [`axis`: absent flattens] |
+//! | `tile` | x | `reps`: as many as the result has dimensions |
+//! | `split_at` | x | `indices`, `axis`; the result is a tuple |
+//! | `slice` | x, start | `size` |
+//! | `dynamic_slice` | x, one start a dimension | `sizes` |
+//! | `dynamic_update_slice` | x, update, one start a dimension | |
+//! | `tril triu diag` | x | `k` |
+//! | `eye` | | `n`, `m`, `k` |
+//! | `zeros ones` | | `shape` |
+//! | `full` | value | `shape` |
+//! | `arange` | | `start`, `stop`, `step` |
+//! | `linspace` | start, stop | `num`, `endpoint` |
+//! | `take`, `take_along_axis` | x, positions | `axis` |
+//! | `set add_at` | x, positions along the first axes, v | |
+//! | `sort argsort` | x | `axis`, `descending` |
+//! | `top_k` | x | `k`; the result is (values, positions) |
+//! | `searchsorted` | sorted, v | `side` |
+//! | `nonzero` | x | `size`; the result is a tuple of positions |
+//! | `one_hot` | x | `n`, `axis` (in the result) |
+//! | `einsum` | the operands | `spec`: explicit, ellipses spelt out in upper case (whose dimensions broadcast) |
+//! | `triangular_solve` | a, b | `left_side`, `lower`, `transpose_a`, `unit_diagonal` |
+//! | `conv` | x, w | `stride`, `padding`: as `widths`, over the spatial dimensions, `dilation`, `groups` |
+//! | `max_pool avg_pool` | x | `window`, `stride`, `padding` |
+//! | `dropout` | key, x, rate | |
+//! | `softmax_cross_entropy` | logits, classes or distributions | |
+//! | `l2_loss huber_loss` | predictions, [targets] | `huber_loss`: `delta` |
+//! | `key` seed; `split` key; `fold_in` key, i | as said | `split`: `n` |
+//! | `bits normal gumbel` | key | `shape` |
+//! | `uniform randint truncated_normal` | key, lo, hi | `shape` |
+//! | `bernoulli` | key, p | `shape` |
+//! | `permutation` | key | `n` |
+//! | `categorical` | key, logits | `axis` |
+//! | `stop_gradient` | any tree | |
+//! | `shard` | x | `axes` |
 
 use super::dim::Dim;
 use super::ty::ElemTy;

@@ -84,7 +84,21 @@ pub fn outcome(checked: &Checked) -> String {
         if !out.is_empty() {
             out.push('\n');
         }
-        out.push_str(&dump::typed::program(program, None));
+        out.push_str(&own_part(checked, &dump::typed::program(program, None)));
     }
     out
+}
+
+/// Without the functions of the standard library, which has tests of its own.
+fn own_part(checked: &Checked, dump: &str) -> String {
+    let (_, file) = checked.sources.iter().next().expect("a program has a file");
+    let is_own = |item: &&str| match item.strip_prefix("fn ") {
+        Some(rest) => {
+            let name = rest.split(['[', '(']).next().unwrap_or(rest);
+            file.text.contains(&format!("fn {name}"))
+        }
+        None => true,
+    };
+    let items: Vec<&str> = dump.split("\n\n").filter(is_own).collect();
+    items.join("\n\n")
 }

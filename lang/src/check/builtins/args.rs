@@ -132,6 +132,12 @@ pub fn shape_attr(name: &'static str, shape: Shape) -> Attr {
     }
 }
 
+/// Low and high padding of each dimension, in one list.
+pub fn pads_attr(name: &'static str, pads: Vec<(Dim, Dim)>) -> Attr {
+    let flat = pads.into_iter().flat_map(|(low, high)| [low, high]);
+    shape_attr(name, shape::of_dims(flat))
+}
+
 pub fn flag_attr(name: &'static str, value: bool) -> Attr {
     Attr {
         name,
@@ -559,6 +565,27 @@ impl Cx<'_, '_> {
             out.push(found);
         }
         Some(out)
+    }
+
+    /// One of a few words.
+    pub fn one_of(
+        &mut self,
+        a: &Args,
+        i: usize,
+        what: &'static str,
+        known: &'static [&'static str],
+    ) -> Option<String> {
+        let text = a.text(i)?;
+        if known.contains(&&*text) {
+            return Some(text.to_string());
+        }
+        self.report(Problem::OneOfTexts {
+            span: a.span,
+            what,
+            found: text.to_string(),
+            known,
+        });
+        None
     }
 
     /// An operand as another element type, by an explicit cast.

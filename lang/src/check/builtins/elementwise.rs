@@ -1,6 +1,6 @@
 //! Elementwise builtins, casts of bits, and identities.
 
-use super::args::Args;
+use super::args::{Args, flag_attr};
 use super::{Default, Kind, Out, Row, opt, req};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
@@ -55,7 +55,7 @@ pub const ROWS: &[Row] = &[
     row("pow",       Builtin::Pow,      XY, number_binary),
     row("isclose",   Builtin::IsClose,
         &[req("x", Kind::Value), req("y", Kind::Value), opt("rtol", Kind::Real, Default::Real(1e-5)),
-          opt("atol", Kind::Real, Default::Real(1e-8))], isclose),
+          opt("atol", Kind::Real, Default::Real(1e-8)), opt("equal_nan", Kind::Flag, Default::Flag(false))], isclose),
     row("clamp",     Builtin::Clamp,
         &[req("x", Kind::Value), req("lo", Kind::Value), req("hi", Kind::Value)], clamp),
     row("where",     Builtin::Where,
@@ -130,7 +130,11 @@ fn isclose(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     };
     Some(Out {
         ty: Ty::Tensor(ElemTy::Known(Elem::Bool), shape),
-        attrs: vec![real("rtol", rtol), real("atol", atol)],
+        attrs: vec![
+            real("rtol", rtol),
+            real("atol", atol),
+            flag_attr("equal_nan", a.flag(4)),
+        ],
         ..out
     })
 }

@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
     row("searchsorted",    Builtin::SearchSorted,
         &[req("a", Kind::Value), req("v", Kind::Value), opt("side", Kind::Text, Default::Text("left"))], searchsorted),
     row("nonzero",         Builtin::Nonzero,
-        &[X, req("size", Kind::Int), opt("fill_value", Kind::Int, Default::Int(0))], nonzero),
+        &[X, req("size", Kind::Int)], nonzero),
     row("one_hot",         Builtin::OneHot,
         &[X, req("n", Kind::Int), opt("dtype", Kind::Elem, Default::Absent), AXIS_LAST], one_hot),
 ];
@@ -209,16 +209,7 @@ fn top_k(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 
 fn searchsorted(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let (sorted, v) = (a.value(0), a.value(1));
-    let side = a.text(2)?;
-    if &*side != "left" && &*side != "right" {
-        cx.report(Problem::OneOfTexts {
-            span: a.span,
-            what: "side",
-            found: side.to_string(),
-            known: &["left", "right"],
-        });
-        return None;
-    }
+    let side = cx.one_of(a, 2, "side", &["left", "right"])?;
     cx.require_class(&sorted, "searchsorted", Class::Num)?;
     cx.same_elem("searchsorted", &sorted, &v)?;
     let (_, items) = cx.tensor(&sorted, "searchsorted")?;
@@ -234,15 +225,15 @@ fn searchsorted(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let (_, result) = cx.tensor(&v, "searchsorted")?;
     let attrs = vec![Attr {
         name: "side",
-        value: Static::Str(side.to_string()),
+        value: Static::Str(side),
     }];
     out(a, vec![sorted, v], attrs, ElemTy::Known(Elem::I32), result)
 }
 
-/// A tuple of the positions along each axis, `size` of them, filled up with `fill_value`.
+/// A tuple of the positions along each axis, `size` of them, filled up with zeros.
 fn nonzero(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
-    let (size, fill) = (a.int(1)?, a.int(2)?);
+    let size = a.int(1)?;
     cx.need_size(&size, a.span);
     let (_, items) = cx.require_class(&x, "nonzero", Class::Any)?;
     if items.is_empty() || shape::dims(&items).is_none() {
@@ -258,7 +249,7 @@ fn nonzero(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     Some(Out {
         builtin: Builtin::Nonzero,
         args: vec![x],
-        attrs: vec![dim_attr("size", size), dim_attr("fill_value", fill)],
+        attrs: vec![dim_attr("size", size)],
         ty: Ty::Tuple(vec![each; items.len()]),
     })
 }

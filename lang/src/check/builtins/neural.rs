@@ -1,6 +1,6 @@
 //! Convolution, pooling, dropout and losses.
 
-use super::args::{Args, Given, int_attr, ints_attr, shape_attr};
+use super::args::{Args, Given, int_attr, ints_attr, pads_attr};
 use super::{Default, Kind, Out, Param, Row, Rule, opt, req};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
@@ -229,7 +229,7 @@ fn conv(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     out.extend(sizes);
     out.push(produced.clone());
     let mut attrs = vec![ints_attr("stride", window.stride)];
-    attrs.extend(pad_attrs(pads));
+    attrs.push(pads_attr("padding", pads));
     attrs.push(ints_attr("dilation", window.dilation));
     attrs.push(int_attr("groups", groups.as_int()?));
     Some(Out {
@@ -238,14 +238,6 @@ fn conv(cx: &mut Cx, a: &mut Args) -> Option<Out> {
         attrs,
         ty: Ty::Tensor(elem, shape::of_dims(out)),
     })
-}
-
-fn pad_attrs(pads: Pads) -> [Attr; 2] {
-    let (low, high): (Vec<Dim>, Vec<Dim>) = pads.into_iter().unzip();
-    [
-        shape_attr("low", shape::of_dims(low)),
-        shape_attr("high", shape::of_dims(high)),
-    ]
 }
 
 /// x[N, spatial…, C]; the stride is the window unless given.
@@ -280,7 +272,7 @@ fn pool(cx: &mut Cx, a: &mut Args) -> Option<Out> {
         ints_attr("window", size),
         ints_attr("stride", window.stride),
     ];
-    attrs.extend(pad_attrs(pads));
+    attrs.push(pads_attr("padding", pads));
     Some(Out {
         builtin: a.row.builtin,
         args: vec![x],

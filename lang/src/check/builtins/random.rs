@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
     row("randint",     Builtin::RandInt,     &[K, SHAPE, req("lo", Kind::Value), req("hi", Kind::Value), DTYPE], randint),
     row("permutation", Builtin::Permutation, &[K, req("n", Kind::Value)], permutation),
     row("categorical", Builtin::Categorical,
-        &[K, req("logits", Kind::Value), opt("axis", Kind::Int, Default::Int(-1)), SHAPE_OPT], categorical),
+        &[K, req("logits", Kind::Value), opt("axis", Kind::Int, Default::Int(-1))], categorical),
     row("truncated_normal", Builtin::TruncatedNormal,
         &[K, req("lower", Kind::Value), req("upper", Kind::Value), SHAPE_OPT, DTYPE], truncated_normal),
 ];
@@ -264,7 +264,7 @@ fn permutation(cx: &mut Cx, a: &mut Args) -> Option<Out> {
             ty: Ty::Tensor(ElemTy::Known(Elem::I32), vec![ShapeItem::Dim(count)]),
         });
     }
-    if !matches!(items.first(), Some(ShapeItem::Dim(_))) {
+    let Some(ShapeItem::Dim(rows)) = items.first().cloned() else {
         let problem = if items.is_empty() {
             Problem::NotStatic {
                 span: n.span,
@@ -278,11 +278,19 @@ fn permutation(cx: &mut Cx, a: &mut Args) -> Option<Out> {
         };
         cx.report(problem);
         return None;
-    }
+    };
+    // The rows of an array in the order of a permutation of their numbers.
+    let order = crate::check::expr::builtin(
+        Builtin::Permutation,
+        vec![k],
+        vec![dim_attr("n", rows.clone())],
+        Ty::Tensor(ElemTy::Known(Elem::I32), vec![ShapeItem::Dim(rows)]),
+        a.span,
+    );
     Some(Out {
-        builtin: Builtin::Permutation,
-        args: vec![k, n],
-        attrs: Vec::new(),
+        builtin: Builtin::Take,
+        args: vec![n, order],
+        attrs: vec![int_attr("axis", 0)],
         ty: Ty::Tensor(elem, items),
     })
 }
@@ -295,30 +303,12 @@ fn categorical(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let (at, given) = cx.axis_of("categorical", a.span, &axis, &items, &logits.ty)?;
     let mut rows = items;
     rows.remove(at);
-    let drawn = match a.shape(3) {
-        // More draws come as leading dimensions.
-        Some(wanted)
-            if wanted.len() >= rows.len()
-                && same_shape(&wanted[wanted.len() - rows.len()..], &rows) =>
-        {
-            wanted
-        }
-        Some(wanted) => {
-            cx.report(Problem::BroadcastTo {
-                span: a.span,
-                from: Ty::Tensor(ElemTy::Known(Elem::I32), rows),
-                to: wanted,
-            });
-            return None;
-        }
-        None => rows,
-    };
-    let attrs = vec![int_attr("axis", given), shape_attr("shape", drawn.clone())];
+    let attrs = vec![int_attr("axis", given)];
     Some(Out {
         builtin: Builtin::Categorical,
         args: vec![k, logits],
         attrs,
-        ty: Ty::Tensor(ElemTy::Known(Elem::I32), drawn),
+        ty: Ty::Tensor(ElemTy::Known(Elem::I32), rows),
     })
 }
 

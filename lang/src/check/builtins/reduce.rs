@@ -5,16 +5,13 @@ use super::elementwise::binary;
 use super::{Default, Kind, Out, Param, Row, Rule, opt, req};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
-use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Expr, Shape, ShapeItem, Ty};
+use crate::check::problem::Problem;
+use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Expr, Shape, ShapeItem, Static, Ty};
 
 const AXES: &[Param] = &[
     req("x", Kind::Value),
     opt("axis", Kind::Ints, Default::Absent),
     opt("keepdims", Kind::Flag, Default::Flag(false)),
-];
-const ONE_AXIS: &[Param] = &[
-    req("x", Kind::Value),
-    opt("axis", Kind::Ints, Default::Absent),
 ];
 const LAST_AXIS: &[Param] = &[
     req("x", Kind::Value),
@@ -30,6 +27,18 @@ const DDOF: &[Param] = &[
 const EXTREME: &[Param] = &[
     req("x", Kind::Value),
     opt("y", Kind::Value, Default::Absent),
+    opt("axis", Kind::Ints, Default::Absent),
+    opt("keepdims", Kind::Flag, Default::Flag(false)),
+];
+
+const RUNNING: &[Param] = &[
+    req("x", Kind::Value),
+    opt("axis", Kind::Ints, Default::Absent),
+    opt("reverse", Kind::Flag, Default::Flag(false)),
+];
+const NORM: &[Param] = &[
+    req("x", Kind::Value),
+    opt("ord", Kind::Real, Default::Absent),
     opt("axis", Kind::Ints, Default::Absent),
     opt("keepdims", Kind::Flag, Default::Flag(false)),
 ];
@@ -56,14 +65,14 @@ pub const ROWS: &[Row] = &[
     row("all",         Builtin::All,        AXES,      logical),
     row("argmin",      Builtin::ArgMin,     AXES,      position),
     row("argmax",      Builtin::ArgMax,     AXES,      position),
-    row("norm",        Builtin::Norm,       AXES,      float_reduce),
+    row("norm",        Builtin::Norm,       NORM,      norm),
     row("logsumexp",   Builtin::LogSumExp,  AXES,      float_reduce),
     row("softmax",     Builtin::Softmax,    LAST_AXIS, normalise),
     row("log_softmax", Builtin::LogSoftmax, LAST_AXIS, normalise),
-    row("cumsum",      Builtin::CumSum,     ONE_AXIS,  running),
-    row("cumprod",     Builtin::CumProd,    ONE_AXIS,  running),
-    row("cummax",      Builtin::CumMax,     ONE_AXIS,  running),
-    row("cummin",      Builtin::CumMin,     ONE_AXIS,  running),
+    row("cumsum",      Builtin::CumSum,     RUNNING,   running),
+    row("cumprod",     Builtin::CumProd,    RUNNING,   running),
+    row("cummax",      Builtin::CumMax,     RUNNING,   running),
+    row("cummin",      Builtin::CumMin,     RUNNING,   running),
 ];
 
 /// The shape left after reducing, and the attributes that say how.
@@ -83,7 +92,7 @@ fn reduced(
                 shape.iter().map(|_| one()).collect()
             }
             true => {
-                let problem = crate::check::problem::Problem::UnknownRank {
+                let problem = Problem::UnknownRank {
                     span: a.span,
                     what: "`keepdims=true` without `axis`".into(),
                     ty: cx.infer.ty(&x.ty),
@@ -175,6 +184,13 @@ fn spread(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 
 fn extreme(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     if matches!(a.given[1], super::Given::Value(_)) {
+        if a.ints(2).is_some() || a.flag(3) {
+            cx.report(Problem::ExtremeOfTwo {
+                span: a.span,
+                name: a.row.name,
+            });
+            return None;
+        }
         let builtin = match a.row.builtin {
             Builtin::MinReduce => Builtin::Min2,
             _ => Builtin::Max2,
@@ -204,6 +220,27 @@ fn float_reduce(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     reduce(cx, a, x, elem, (1, 2))
 }
 
+/// The root of the sum of squares, over vectors another `ord`: 1, 2, `inf`, `-inf`, 0 or any power.
+fn norm(cx: &mut Cx, a: &mut Args) -> Option<Out> {
+    let ord = a.real(1);
+    let x = a.value(0);
+    let (elem, shape) = cx.require_class(&x, a.row.name, Class::Float)?;
+    let vectors = match a.ints(2) {
+        Some((axes, _)) => axes.len() == 1,
+        None => shape.len() == 1,
+    };
+    if ord.is_some_and(|o| o != 2.0) && !vectors {
+        cx.report(Problem::MatrixNorm { span: a.span });
+        return None;
+    }
+    let mut out = reduce(cx, a, x, elem, (2, 3))?;
+    out.attrs.extend(ord.filter(|o| *o != 2.0).map(|o| Attr {
+        name: "ord",
+        value: Static::Float(o),
+    }));
+    Some(out)
+}
+
 fn normalise(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
     let (elem, shape) = cx.require_class(&x, a.row.name, Class::Float)?;
@@ -231,7 +268,7 @@ fn running(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let (shape, attrs) = match a.ints(1) {
         Some((axes, _)) => {
             let [axis] = axes.as_slice() else {
-                let problem = crate::check::problem::Problem::OneAxis {
+                let problem = Problem::OneAxis {
                     span: a.span,
                     what: a.row.name,
                 };
@@ -246,6 +283,10 @@ fn running(cx: &mut Cx, a: &mut Args) -> Option<Out> {
         }
         None => (vec![cx.flat(&x, &shape, a.span)?], Vec::new()),
     };
+    let mut attrs = attrs;
+    if a.flag(2) {
+        attrs.push(flag_attr("reverse", true));
+    }
     Some(Out {
         builtin: a.row.builtin,
         args: vec![x],

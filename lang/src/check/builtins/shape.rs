@@ -1,6 +1,6 @@
 //! Builtins that move elements about, and those that make arrays.
 
-use super::args::{Args, Given, dim_attr, int_attr, ints_attr, shape_attr};
+use super::args::{Args, Given, dim_attr, flag_attr, int_attr, ints_attr, pads_attr, shape_attr};
 use super::{Default, Kind, Out, Param, Row, Rule, opt, req};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
@@ -38,7 +38,8 @@ pub const ROWS: &[Row] = &[
     row("flatten",      Builtin::Flatten,     &[X], flatten),
     row("concat",       Builtin::Concat,      &[req("arrays", Kind::Values), AXIS_0], concat),
     row("stack",        Builtin::Stack,       &[req("arrays", Kind::Values), AXIS_0], stack),
-    row("pad",          Builtin::Pad,         &[X, req("width", Kind::Pads), opt("value", Kind::Value, Default::Literal(0.0))], pad),
+    row("pad",          Builtin::Pad,
+        &[X, req("widths", Kind::Pads), opt("value", Kind::Value, Default::Literal(0.0)), opt("mode", Kind::Text, Default::Text("constant"))], pad),
     row("flip",         Builtin::Flip,        &[X, AXIS_ALL], flip),
     row("roll",         Builtin::Roll,        &[X, req("shift", Kind::Ints), AXIS_ALL], roll),
     row("repeat",       Builtin::Repeat,      &[X, req("repeats", Kind::Int), AXIS_ALL], repeat),
@@ -59,7 +60,8 @@ pub const ROWS: &[Row] = &[
     row("arange",       Builtin::Arange,
         &[req("start", Kind::Int), opt("stop", Kind::Int, Default::Absent), opt("step", Kind::Int, Default::Int(1)), DTYPE], arange),
     row("linspace",     Builtin::Linspace,
-        &[req("start", Kind::Value), req("stop", Kind::Value), opt("num", Kind::Int, Default::Int(50))], linspace),
+        &[req("start", Kind::Value), req("stop", Kind::Value), opt("num", Kind::Int, Default::Int(50)),
+          opt("endpoint", Kind::Flag, Default::Flag(true))], linspace),
     row("zeros_like",   Builtin::ZerosLike,   &[X], like),
     row("ones_like",    Builtin::OnesLike,    &[X], like),
 ];
@@ -472,10 +474,13 @@ fn pad(cx: &mut Cx, a: &mut Args) -> Option<Out> {
         }
         items.push(ShapeItem::Dim(d.add(lo)?.add(hi)?));
     }
-    let (low, high): (Vec<Dim>, Vec<Dim>) = pads.into_iter().unzip();
+    let mode = cx.one_of(a, 3, "mode", &["constant", "edge"])?;
     let attrs = vec![
-        shape_attr("low", shape::of_dims(low)),
-        shape_attr("high", shape::of_dims(high)),
+        pads_attr("widths", pads),
+        Attr {
+            name: "mode",
+            value: Static::Str(mode),
+        },
     ];
     out(a, vec![x, value], attrs, elem, items)
 }
@@ -876,7 +881,10 @@ fn linspace(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let elem = cx.same_elem("linspace", &start, &stop)?;
     cx.scalar_like(&start, "linspace", &elem)?;
     cx.scalar_like(&stop, "linspace", &elem)?;
-    let attrs = vec![dim_attr("num", num.clone())];
+    let attrs = vec![
+        dim_attr("num", num.clone()),
+        flag_attr("endpoint", a.flag(3)),
+    ];
     out(a, vec![start, stop], attrs, elem, vec![ShapeItem::Dim(num)])
 }
 

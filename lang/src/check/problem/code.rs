@@ -92,7 +92,11 @@ impl Problem {
             | P::SliceSize { .. }
             | P::StartsCount { .. }
             | P::ShardRank { .. } => "E0336",
-            P::OneOfTexts { .. } | P::Rate { .. } | P::ZeroStep { .. } => "E0337",
+            P::OneOfTexts { .. }
+            | P::ExtremeOfTwo { .. }
+            | P::MatrixNorm { .. }
+            | P::Rate { .. }
+            | P::ZeroStep { .. } => "E0337",
             P::BitcastWidth { .. } => "E0338",
 
             P::KeyReuse { .. } => "E0401",

@@ -609,6 +609,15 @@ pub enum Problem {
         found: String,
         known: &'static [&'static str],
     },
+    /// `max(x, y, axis=…)`.
+    ExtremeOfTwo {
+        span: Span,
+        name: &'static str,
+    },
+    /// `norm(x, ord=1)` of a matrix.
+    MatrixNorm {
+        span: Span,
+    },
     Rate {
         span: Span,
         rate: f64,

@@ -190,6 +190,8 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         | P::ElemArg { .. }
         | P::NoInstantiation { .. }
         | P::OneOfTexts { .. }
+        | P::ExtremeOfTwo { .. }
+        | P::MatrixNorm { .. }
         | P::Rate { .. }
         | P::ZeroStep { .. }
         | P::BitcastWidth { .. } => values::say(p, n),

@@ -376,6 +376,19 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
             *span,
             format!("one of \"{}\"", known.join("\", \"")),
         ),
+        P::ExtremeOfTwo { span, name } => error(
+            p,
+            format!("`{name}` of two arguments has no axis"),
+            *span,
+            "of two it compares element by element, of one it reduces",
+        )
+        .help(format!("reduce one of them first: `{name}(x, axis=0)`")),
+        P::MatrixNorm { span } => error(
+            p,
+            "another `ord` than 2 is for vectors",
+            *span,
+            "give the one axis of the vectors with `axis=`",
+        ),
         P::Rate { span, rate } => error(
             p,
             format!("the rate {rate} is not between 0 and 1"),
