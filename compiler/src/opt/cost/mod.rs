@@ -6,7 +6,7 @@ pub mod roofline;
 
 pub use device::DeviceCost;
 pub use profile::{Profile, Role, profile};
-pub use roofline::{Cost, Member, cost};
+pub use roofline::{Cost, Cutter, Nodes};
 
 use crate::ir::{Func, Inst, Region, Type, Value};
 use smallvec::SmallVec;
@@ -18,38 +18,42 @@ pub fn of_func(func: &Func, device: &DeviceCost) -> Cost {
 }
 
 fn of_region(func: &Func, region: &Region, device: &DeviceCost) -> Cost {
-    let mut nodes: Vec<(Profile, SmallVec<[usize; 4]>)> = Vec::new();
+    let mut nodes = Listed(Vec::new());
     let mut position = HashMap::new();
     let outside = region.captures();
     let one = |v: Value| Profile::stored(std::slice::from_ref(func.ty(v)));
     for &v in region.params.iter().chain(&outside) {
-        position.insert(v, nodes.len());
-        nodes.push((one(v), SmallVec::new()));
+        position.insert(v, nodes.0.len());
+        nodes.0.push((one(v), SmallVec::new()));
     }
     for inst in &region.insts {
-        let at = nodes.len();
+        let at = nodes.0.len();
         let captured = captures(inst);
         let operands = inst.args.iter().chain(&captured);
         let operands = operands.map(|v| position[v]).collect();
-        nodes.push((of_inst(func, inst, device), operands));
+        nodes.0.push((of_inst(func, inst, device), operands));
         if let [result] = inst.results[..] {
             position.insert(result, at);
             continue;
         }
         for &v in &inst.results {
-            position.insert(v, nodes.len());
-            nodes.push((one(v), SmallVec::from_elem(at, 1)));
+            position.insert(v, nodes.0.len());
+            nodes.0.push((one(v), SmallVec::from_elem(at, 1)));
         }
     }
     let roots: Vec<usize> = region.results.iter().map(|v| position[v]).collect();
-    let members: Vec<Member> = nodes
-        .iter()
-        .map(|(profile, operands)| Member {
-            profile,
-            operands: operands.clone(),
-        })
-        .collect();
-    cost(&members, &roots, device)
+    let order: Vec<usize> = (0..nodes.0.len()).collect();
+    Cutter::default().cost(&nodes, order.len(), &order, &roots, device)
+}
+
+/// Nodes by position, with their operands.
+struct Listed(Vec<(Profile, SmallVec<[usize; 4]>)>);
+
+impl Nodes for Listed {
+    fn node(&self, at: usize) -> (&Profile, &[usize]) {
+        let (profile, operands) = &self.0[at];
+        (profile, operands)
+    }
 }
 
 fn of_inst(func: &Func, inst: &Inst, device: &DeviceCost) -> Profile {

@@ -74,11 +74,10 @@ impl PartialOrd for Cost {
     }
 }
 
-/// A node of a graph in topological order, operands first.
-pub struct Member<'a> {
-    pub profile: &'a Profile,
-    /// Positions of the operands.
-    pub operands: SmallVec<[usize; 4]>,
+/// A graph whose nodes have numbers.
+pub trait Nodes {
+    /// A node and the numbers of its operands.
+    fn node(&self, at: usize) -> (&Profile, &[usize]);
 }
 
 /// Kernels that a cheap node is computed again in, at most.
@@ -96,53 +95,63 @@ struct Kernel {
     inside: u64,
 }
 
-/// The cost of a graph whose `roots` are stored at the end.
-pub fn cost(members: &[Member], roots: &[usize], device: &DeviceCost) -> Cost {
-    let mut cut = Cut {
-        members,
-        users: vec![SmallVec::new(); members.len()],
-        stored: vec![false; members.len()],
-        kernels: vec![None; members.len()],
-    };
-    for &root in roots {
-        cut.stored[root] = true;
-    }
-    let mut total = Cost::default();
-    for at in (0..members.len()).rev() {
-        cut.member(at);
-        let profile = members[at].profile;
-        total.insts += profile.insts;
-        total.compute += profile.compute;
-        total.flops += profile.flops;
-        if let Some(body) = profile.body {
-            total = total.plus(Cost { time: 0, ..body });
-        }
-    }
-    let launch = picoseconds(device.launch);
-    for kernel in cut.kernels.iter().flatten() {
-        let moving = picoseconds(kernel.bytes as f64 / device.bandwidth);
-        let time = kernel.compute.max(moving) + launch;
-        total = total.plus(Cost {
-            time: time.saturating_add(kernel.inside),
-            bytes: kernel.bytes,
-            kernels: 1,
-            ..Cost::default()
-        });
-    }
-    total
-}
-
-/// A graph being cut into kernels, from its end to its beginning.
-struct Cut<'a> {
-    members: &'a [Member<'a>],
+/// Cuts graphs into kernels; keeps its memory between calls.
+#[derive(Default)]
+pub struct Cutter {
     users: Vec<Users>,
     stored: Vec<bool>,
     kernels: Vec<Option<Kernel>>,
 }
 
-impl Cut<'_> {
-    fn member(&mut self, at: usize) {
-        let Member { profile, operands } = &self.members[at];
+impl Cutter {
+    /// The cost of the nodes in `order`, operands first, of which `roots` are stored at the end. Numbers are below
+    /// `count`.
+    pub fn cost(
+        &mut self,
+        nodes: &impl Nodes,
+        count: usize,
+        order: &[usize],
+        roots: &[usize],
+        device: &DeviceCost,
+    ) -> Cost {
+        self.users.resize(count, SmallVec::new());
+        self.stored.resize(count, false);
+        self.kernels.resize(count, None);
+        for &at in order {
+            self.users[at].clear();
+            self.stored[at] = false;
+            self.kernels[at] = None;
+        }
+        for &root in roots {
+            self.stored[root] = true;
+        }
+        let mut total = Cost::default();
+        for &at in order.iter().rev() {
+            self.member(nodes, at);
+            let (profile, _) = nodes.node(at);
+            total.insts += profile.insts;
+            total.compute += profile.compute;
+            total.flops += profile.flops;
+            if let Some(body) = profile.body {
+                total = total.plus(Cost { time: 0, ..body });
+            }
+        }
+        let launch = picoseconds(device.launch);
+        for kernel in order.iter().filter_map(|&at| self.kernels[at].as_ref()) {
+            let moving = picoseconds(kernel.bytes as f64 / device.bandwidth);
+            let time = kernel.compute.max(moving) + launch;
+            total.time = total
+                .time
+                .saturating_add(time)
+                .saturating_add(kernel.inside);
+            total.bytes = total.bytes.saturating_add(kernel.bytes);
+            total.kernels += 1;
+        }
+        total
+    }
+
+    fn member(&mut self, nodes: &impl Nodes, at: usize) {
+        let (profile, operands) = nodes.node(at);
         let users = std::mem::take(&mut self.users[at]);
         match profile.role {
             Role::Free | Role::View => {
@@ -157,7 +166,7 @@ impl Cut<'_> {
                     self.stored[child] = true;
                 }
             }
-            Role::Fused | Role::Picked => self.fused(at, users),
+            Role::Fused | Role::Picked => self.fused(nodes, at, users),
             Role::Reducing | Role::Kernel => {
                 self.read(&users, profile.bytes);
                 self.kernels[at] = Some(Kernel {
@@ -166,7 +175,7 @@ impl Cut<'_> {
                     inside: profile.body.map_or(0, |b| b.time),
                 });
                 for &child in operands {
-                    let all = self.members[child].profile.bytes;
+                    let all = nodes.node(child).0.bytes;
                     let read = if profile.moved.is_some() { 0 } else { all };
                     self.used(child, (at, read));
                     self.stored[child] |= profile.role == Role::Kernel;
@@ -175,8 +184,8 @@ impl Cut<'_> {
         }
     }
 
-    fn fused(&mut self, at: usize, users: Users) {
-        let Member { profile, operands } = &self.members[at];
+    fn fused(&mut self, nodes: &impl Nodes, at: usize, users: Users) {
+        let (profile, operands) = nodes.node(at);
         let copied = users.len() == 1 || (profile.cheap && users.len() <= COPIES);
         let inside = if self.stored[at] || users.is_empty() || !copied {
             self.read(&users, profile.bytes);
@@ -195,7 +204,7 @@ impl Cut<'_> {
             users
         };
         for (i, &child) in operands.iter().enumerate() {
-            let all = self.members[child].profile.bytes;
+            let all = nodes.node(child).0.bytes;
             let picked = i == 0 && profile.role == Role::Picked;
             let read = if picked { all.min(profile.bytes) } else { all };
             for (kernel, _) in &inside {

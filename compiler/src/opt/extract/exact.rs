@@ -7,7 +7,7 @@ use super::{Judge, Score, Selection};
 use crate::opt::cost::{Profile, Role};
 
 /// The search is exact where it looks at no more nodes than this, and is not used otherwise.
-pub const EXACT_WORK: u64 = 400_000;
+pub const EXACT_WORK: u64 = 20_000;
 
 /// The best of all selections, if that can be found within [`EXACT_WORK`]; `None` otherwise.
 pub fn exhaust(judge: &mut Judge, best: &(Selection, Score)) -> Option<(Selection, Score)> {

@@ -12,7 +12,7 @@ pub mod snapshot;
 
 pub use snapshot::{Choice, Entry, Snapshot};
 
-use super::cost::{self, Cost, DeviceCost, Member};
+use super::cost::{Cost, Cutter, DeviceCost, Nodes, Profile};
 
 /// For each class, which of its choices stands for it.
 pub type Selection = Vec<usize>;
@@ -46,11 +46,24 @@ pub struct Judge<'a> {
     pub snapshot: &'a Snapshot,
     device: &'a DeviceCost,
     state: Vec<Mark>,
-    place: Vec<usize>,
+    cutter: Cutter,
     /// Classes in use by the last selection scored, operands first.
     pub order: Vec<usize>,
     /// Nodes looked at so far.
     pub work: u64,
+}
+
+/// The nodes of a selection, numbered by class.
+struct Chosen<'a> {
+    snapshot: &'a Snapshot,
+    selection: &'a Selection,
+}
+
+impl Nodes for Chosen<'_> {
+    fn node(&self, at: usize) -> (&Profile, &[usize]) {
+        let choice = &self.snapshot.entries[at].choices[self.selection[at]];
+        (&choice.profile, &choice.children)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +80,7 @@ impl<'a> Judge<'a> {
             snapshot,
             device,
             state: vec![Mark::New; count],
-            place: vec![0; count],
+            cutter: Cutter::default(),
             order: Vec::new(),
             work: 0,
         }
@@ -77,24 +90,21 @@ impl<'a> Judge<'a> {
     pub fn score(&mut self, selection: &Selection) -> Option<Score> {
         self.sort(selection)?;
         self.work += self.order.len() as u64;
-        for (i, &class) in self.order.iter().enumerate() {
-            self.place[class] = i;
-        }
-        let mut changed = 0;
-        let members: Vec<Member> = self
-            .order
-            .iter()
-            .map(|&class| {
-                let choice = &self.snapshot.entries[class].choices[selection[class]];
-                changed += u64::from(!choice.written);
-                Member {
-                    profile: &choice.profile,
-                    operands: choice.children.iter().map(|&c| self.place[c]).collect(),
-                }
-            })
-            .collect();
-        let roots: Vec<usize> = self.snapshot.roots.iter().map(|&r| self.place[r]).collect();
-        Some((cost::cost(&members, &roots, self.device), changed))
+        let chosen = Chosen {
+            snapshot: self.snapshot,
+            selection,
+        };
+        let changed = self.order.iter().filter(|&&class| {
+            let choice = &self.snapshot.entries[class].choices[selection[class]];
+            !choice.written
+        });
+        let changed = changed.count() as u64;
+        let count = self.snapshot.entries.len();
+        let roots = &self.snapshot.roots;
+        let cost = self
+            .cutter
+            .cost(&chosen, count, &self.order, roots, self.device);
+        Some((cost, changed))
     }
 
     /// Fills `order` with the classes in use, operands first; `None` on a circle.

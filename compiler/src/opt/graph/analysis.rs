@@ -10,6 +10,7 @@ use crate::ir::Literal;
 use crate::ir::op::Op;
 use crate::ir::types::Type;
 use egg::{Analysis, DidMerge, EGraph, Id};
+use std::borrow::Cow;
 use std::sync::Arc;
 use tpuc_lang::span::Span;
 
@@ -160,6 +161,10 @@ fn constant(
     node: &Node,
     result: &Type,
 ) -> Option<Arc<Literal>> {
+    // Whatever computes no elements computes the same as everything else that does.
+    if result.numel() == 0 {
+        return Some(Arc::new(Literal::splat_bits(result.clone(), 0)));
+    }
     match head {
         Head::Op(Op::Constant(literal)) => Some(Arc::new(literal.clone())),
         Head::Op(op) => {
@@ -170,11 +175,30 @@ fn constant(
         Head::Proj(i) => {
             let of = &egraph[node.children[0]];
             let threefry = of.nodes.iter().find(|n| n.kind == Kind::Threefry)?;
-            let args = constants(egraph, threefry)?;
+            let counted: Option<Vec<Cow<Literal>>> = threefry
+                .children
+                .iter()
+                .map(|&c| counted(egraph, c))
+                .collect();
+            let counted = counted?;
+            let args: Vec<&Literal> = counted.iter().map(|c| &**c).collect();
             let mut values = fold::fold(&Op::Threefry, &args, &of.data.types)?;
             Some(Arc::new(values.swap_remove(*i as usize)))
         }
         Head::Input(_) | Head::Tuple | Head::Block(_) => None,
+    }
+}
+
+/// The data of a class that is constant or counts: random keys are derived from a few small counts.
+fn counted(egraph: &EGraph<Node, Tensors>, id: Id) -> Option<Cow<'_, Literal>> {
+    let class = &egraph[id];
+    if let Some(literal) = &class.data.constant {
+        return Some(Cow::Borrowed(literal));
+    }
+    let iota = class.nodes.iter().find(|n| n.kind == Kind::Iota)?;
+    match &**egraph.analysis.heads.get(iota.head) {
+        Head::Op(op) => fold::count(op).map(Cow::Owned),
+        _ => None,
     }
 }
 

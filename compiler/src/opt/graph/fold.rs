@@ -50,6 +50,17 @@ pub fn fold(op: &Op, args: &[&Literal], results: &[Type]) -> Option<Vec<Literal>
     }
 }
 
+/// The data of a short iota.
+pub fn count(op: &Op) -> Option<Literal> {
+    match op {
+        Op::Iota { ty, .. } if ty.numel() <= FOLD_ELEMENTS => {
+            let values = apply(op, &[], Precision::Element).ok()?;
+            values.first().map(Array::to_literal)
+        }
+        _ => None,
+    }
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum How {
     /// Element by element.
