@@ -6,10 +6,10 @@ pub type File = (&'static str, &'static str);
 /// In scope in every file without an import.
 pub const PRELUDE: File = ("<std>/prelude.tl", include_str!("../../std/prelude.tl"));
 
-const MODULES: &[(&str, File)] = &[(
-    "optim",
-    ("<std>/optim.tl", include_str!("../../std/optim.tl")),
-)];
+const MODULES: &[(&str, File)] = &[
+    ("metrics", ("<std>/metrics.tl", include_str!("../../std/metrics.tl"))),
+    ("optim", ("<std>/optim.tl", include_str!("../../std/optim.tl"))),
+];
 
 /// The module that `import name` means.
 pub fn module(name: &str) -> Option<File> {
