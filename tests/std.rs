@@ -21,7 +21,10 @@ fn agrees(name: &str) {
     assert_eq!(expected.lines().count(), run.stdout.lines().count());
     for (want, have) in expected.lines().zip(run.stdout.lines()) {
         let label = want.split('[').next().unwrap_or_default();
-        assert!(close_text(want, have, 1e-5, 1e-7), "{label}\nshould be {want}\nis        {have}");
+        assert!(
+            close_text(want, have, 1e-5, 1e-7),
+            "{label}\nshould be {want}\nis        {have}"
+        );
     }
 }
 

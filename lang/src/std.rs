@@ -7,8 +7,14 @@ pub type File = (&'static str, &'static str);
 pub const PRELUDE: File = ("<std>/prelude.tl", include_str!("../../std/prelude.tl"));
 
 const MODULES: &[(&str, File)] = &[
-    ("metrics", ("<std>/metrics.tl", include_str!("../../std/metrics.tl"))),
-    ("optim", ("<std>/optim.tl", include_str!("../../std/optim.tl"))),
+    (
+        "metrics",
+        ("<std>/metrics.tl", include_str!("../../std/metrics.tl")),
+    ),
+    (
+        "optim",
+        ("<std>/optim.tl", include_str!("../../std/optim.tl")),
+    ),
 ];
 
 /// The module that `import name` means.
