@@ -37,7 +37,12 @@ fn target(rw: &Rw, name: char) -> Option<Elem> {
 fn convert_convert(rw: &mut Rw) -> Option<Id> {
     let x = rw.var('x');
     let (outer, inner) = (target(rw, 'c')?, target(rw, 'd')?);
-    if !widens(rw.ty(x).elem, inner) {
+    let from = rw.ty(x).elem;
+    if !widens(from, inner) {
+        return None;
+    }
+    // An integer that does not fit the last type wraps on the direct way and saturates on the way over a float.
+    if from.is_int() && inner.is_float() && outer.is_int() && !widens(from, outer) {
         return None;
     }
     rw.convert(x, outer)
