@@ -9,8 +9,8 @@ use crate::ir::{BinaryOp, Builder, CompareOp, Op, ReduceOp, Value};
 
 /// Low and high padding of each spatial dimension, as the checker worked it out from `padding=`.
 fn padding(c: &Call) -> Vec<(i64, i64)> {
-    let side = |name| c.attrs.ints(name).unwrap_or_default();
-    side("low").into_iter().zip(side("high")).collect()
+    let flat = c.attrs.ints("padding").unwrap_or_default();
+    flat.chunks_exact(2).map(|p| (p[0], p[1])).collect()
 }
 
 /// Positive sizes, one a spatial dimension.
