@@ -56,6 +56,9 @@ fn folder() -> TempDir {
         .expect("the examples are committed")
         .flatten()
     {
+        if entry.path().is_dir() {
+            continue;
+        }
         let to = dir.path().join("examples").join(entry.file_name());
         fs::copy(entry.path(), to).expect("the temporary folder can be written");
     }

@@ -96,33 +96,36 @@ pub(super) fn move_axis(b: &mut Builder, c: &Call) -> Value {
     b.transpose(x, &perm)
 }
 
-/// `pad(x, width, value)`: a constant all around.
+/// `pad(x, widths, value)` with a constant, or by repeating the edge.
 pub(super) fn pad(b: &mut Builder, c: &Call) -> Value {
+    let x = c.args[0];
     let widths = c.attrs.ints("widths").unwrap_or_default();
     let (low, high): (Vec<i64>, Vec<i64>) = widths.chunks_exact(2).map(|w| (w[0], w[1])).unzip();
     if c.attrs.str("mode") == Some("edge") {
-        return pad_edge(b, c.args[0], &low, &high);
+        return pad_edge(b, x, &low, &high);
     }
-    let interior = vec![0; low.len()];
-    let op = Op::Pad {
-        low,
-        high,
-        interior,
+    let value = match c.args.get(1) {
+        Some(&v) => v,
+        None => b.full(b.elem_of(x), &[], 0.0),
     };
-    b.op(op, &[c.args[0], c.args[1]])
+    let interior = vec![0; low.len()];
+    b.op(
+        Op::Pad {
+            low,
+            high,
+            interior,
+        },
+        &[x, value],
+    )
 }
 
-/// Pads with the outermost elements.
 fn pad_edge(b: &mut Builder, x: Value, low: &[i64], high: &[i64]) -> Value {
     let mut y = x;
     for axis in 0..low.len() {
         let size = b.ty(y).shape[axis];
         let mut parts = vec![y];
-        for (width, at, front) in [
-            (low[axis], 0, true),
-            (high[axis], size.saturating_sub(1), false),
-        ] {
-            if width > 0 && size > 0 {
+        for (width, at, front) in [(low[axis], 0, true), (high[axis], size - 1, false)] {
+            if width > 0 {
                 let edge = b.slice_axis(y, axis, at, at + 1);
                 let mut shape = b.shape_of(edge);
                 shape[axis] = usize::try_from(width).unwrap_or(0);
