@@ -6,7 +6,9 @@ use crate::failure::Failure;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::plan::{Plan, Step, StepKind, donations};
 use tpuc_runtime::cache::{Cache, Key};
-use tpuc_runtime::client::{self, Buffer, Client, CompileOptions, Executable, Signature};
+use tpuc_runtime::client::{
+    self, Buffer, Client, CompileOptions, Executable, OverrideValue, Signature,
+};
 use tpuc_runtime::host::HostArray;
 
 pub struct DeviceBackend {
@@ -41,7 +43,7 @@ fn executable(
     program: Lowered,
     cache: Option<&Cache>,
 ) -> Result<Executable, Failure> {
-    let options = CompileOptions::default();
+    let options = compile_options(client);
     let Lowered {
         name,
         code,
@@ -62,6 +64,19 @@ fn executable(
         let _ = cache.put(&key, &bytes);
     }
     Ok(compiled)
+}
+
+/// The CPU's default drops NaN in maximum and minimum.
+fn compile_options(client: &Client) -> CompileOptions {
+    let mut options = CompileOptions::default();
+    if client.platform() == "cpu" {
+        let exact = (
+            "xla_cpu_enable_fast_min_max".to_owned(),
+            OverrideValue::Bool(false),
+        );
+        options.overrides.push(exact);
+    }
+    options
 }
 
 impl Backend for DeviceBackend {
