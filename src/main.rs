@@ -14,7 +14,18 @@ use cli::{Cli, Command};
 use failure::Failure;
 use std::process::ExitCode;
 
+/// What nests within the limits of the checker needs more stack than a main thread has. Only what is used is real memory.
+const STACK: usize = 512 << 20;
+
 fn main() -> ExitCode {
+    let worker = std::thread::Builder::new().stack_size(STACK).spawn(run);
+    match worker {
+        Ok(worker) => worker.join().unwrap_or(ExitCode::from(2)),
+        Err(_) => run(),
+    }
+}
+
+fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {

@@ -238,6 +238,8 @@ pub enum ExprKind {
     Tuple(Vec<Expr>),
     /// `[a, b]`: stacks along a new axis 0; a list of sizes where a shape is wanted.
     List(Vec<Expr>),
+    /// `..S`: only among the sizes of a list, `zeros([..S, N])`.
+    Spread(Ident),
     Record(Vec<(Ident, Expr)>),
     Unary(UnaryOp, Box<Expr>),
     Binary(Spanned<BinaryOp>, Box<Expr>, Box<Expr>),

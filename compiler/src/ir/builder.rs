@@ -37,6 +37,10 @@ impl Builder {
         self.func.ty(v)
     }
 
+    pub fn value_count(&self) -> usize {
+        self.func.value_count()
+    }
+
     pub fn span_of(&self, v: Value) -> Span {
         self.func.span(v)
     }

@@ -1,6 +1,6 @@
 //! Calls: the callee is always known, and its body is evaluated in place.
 
-use super::error::Result;
+use super::error::{BuildError, Result};
 use super::frame::Frame;
 use super::val::{Val, leaf_types};
 use super::{Instance, Specialiser};
@@ -9,8 +9,32 @@ use std::rc::Rc;
 use tpuc_lang::span::Span;
 use tpuc_lang::typed::{Callee, FnDef, FnId, GenericArg, Vjp};
 
+/// Calls are written out, so functions that each call the one before twice double the program with every line.
+const MAX_OPERATIONS: usize = 400_000;
+const MAX_DEPTH: usize = 400;
+
 impl Specialiser<'_> {
     pub(crate) fn call(
+        &mut self,
+        frame: &mut Frame,
+        callee: &Callee,
+        args: Vec<Val>,
+        span: Span,
+    ) -> Result<Val> {
+        self.calls += 1;
+        if self.calls.max(self.b.value_count()) > MAX_OPERATIONS {
+            return Err(BuildError::TooMuchCode.at(span));
+        }
+        if self.depth == MAX_DEPTH {
+            return Err(BuildError::TooDeep.at(span));
+        }
+        self.depth += 1;
+        let out = self.call_here(frame, callee, args, span);
+        self.depth -= 1;
+        out
+    }
+
+    fn call_here(
         &mut self,
         frame: &mut Frame,
         callee: &Callee,

@@ -22,6 +22,10 @@ pub enum BuildError {
     TooLarge {
         what: String,
     },
+    /// The program, with its calls written out, has more instructions than the compiler takes.
+    TooMuchCode,
+    /// Functions that call one another deeper than the compiler follows.
+    TooDeep,
     /// Sizes that a builtin cannot work with, said by the builtin.
     Sizes {
         message: String,
@@ -56,6 +60,18 @@ impl BuildError {
                 "a tensor is too large to address",
                 span,
                 what,
+            ),
+            BuildError::TooMuchCode => Diagnostic::error(
+                Code("E0340"),
+                "the program becomes too large",
+                span,
+                "with all calls written out, it has more than 400,000 operations here",
+            ),
+            BuildError::TooDeep => Diagnostic::error(
+                Code("E0340"),
+                "calls nest too deeply",
+                span,
+                "this call is the 400th inside others",
             ),
             BuildError::Sizes { message, help } => {
                 let d =

@@ -5,7 +5,9 @@ use super::val::Val;
 use std::collections::HashMap;
 use std::rc::Rc;
 use tpuc_lang::span::Span;
-use tpuc_lang::typed::{Atom, Dim, ElemTy, GenericArg, GenericId, LocalId, Shape, ShapeItem, Ty};
+use tpuc_lang::typed::{
+    Atom, Dim, ElemTy, GenericArg, GenericId, LocalId, Shape, ShapeItem, Ty, elements,
+};
 
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
@@ -44,6 +46,11 @@ impl Frame {
                 Some(GenericArg::Dim(d)) => Some(d.clone()),
                 _ => None,
             },
+            Atom::Elements(id) => match self.generics.get(id.0 as usize) {
+                Some(GenericArg::Spread(items)) => elements(items),
+                _ => None,
+            },
+            Atom::LeafElements(id) => self.leaves.get(id).and_then(|(_, s)| elements(s)),
             Atom::Var(_) | Atom::Quot(..) => None,
         };
         dim.substitute(&lookup)

@@ -35,6 +35,9 @@ pub struct Specialiser<'p> {
     constants: HashMap<Value, statics::Known>,
     /// The functions that transforms were applied to, as they were before.
     pub(crate) callees: Vec<Func>,
+    /// How many calls have been written out so far, and inside how many this one stands.
+    calls: usize,
+    depth: usize,
 }
 
 /// A function with the concrete generic arguments of a call met on the way from `main`.
@@ -121,6 +124,8 @@ impl<'p> Specialiser<'p> {
             instances: Vec::new(),
             constants: HashMap::new(),
             callees: Vec::new(),
+            calls: 0,
+            depth: 0,
         }
     }
 

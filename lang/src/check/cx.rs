@@ -49,6 +49,8 @@ pub struct Cx<'a, 'w> {
     pub lambda_floor: u32,
     pub needs: Vec<Requirement>,
     pub need_set: HashSet<Need>,
+    /// Lambdas and constants worked out at their uses so far.
+    pub expansions: u32,
 }
 
 impl<'a, 'w> Cx<'a, 'w> {
@@ -88,6 +90,7 @@ impl<'a, 'w> Cx<'a, 'w> {
             lambda_floor: 0,
             needs: Vec::new(),
             need_set: HashSet::new(),
+            expansions: 0,
         }
     }
 

@@ -14,6 +14,14 @@ use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Expr, ExprKind, LocalId, Sh
 impl<'a> Cx<'a, '_> {
     /// Checks an expression. `want` is a hint (what the place it stands in has), not yet a demand.
     pub fn expr(&mut self, e: &'a ast::Expr, want: Option<&Ty>) -> Expr {
+        let out = self.any_expr(e, want);
+        if is_bad(&out) || self.type_fits(&out.ty, e.span) {
+            return out;
+        }
+        bad(e.span)
+    }
+
+    fn any_expr(&mut self, e: &'a ast::Expr, want: Option<&Ty>) -> Expr {
         match &e.kind {
             A::Int(n) => match i128::try_from(*n) {
                 Ok(n) => self.konst(Const::Int(n), None, e.span),
@@ -31,6 +39,7 @@ impl<'a> Cx<'a, '_> {
             A::TupleField(base, index) => self.tuple_field(base, index.node, e.span),
             A::Tuple(items) => self.tuple(items, want, e.span),
             A::List(items) => self.list(items, e.span),
+            A::Spread(_) => self.misplaced(e.span, "a `..` parameter"),
             A::Record(fields) => self.record(fields, want, e.span),
             A::Unary(op, inner) => self.unary(*op, inner, e.span),
             A::Binary(op, a, b) => self.binary(*op, a, b, e.span),
@@ -196,6 +205,7 @@ impl<'a> Cx<'a, '_> {
     pub fn const_value(&mut self, id: ConstId, span: Span) -> Expr {
         match self.const_item(id, span) {
             ConstValue::Scalar(value, elem) => self.konst(value, elem, span),
+            ConstValue::Inline if !self.expand(span) => bad(span),
             ConstValue::Inline => {
                 let (module, def) = (self.w.consts[id.0].module, self.w.consts[id.0].def);
                 let mut value = self.in_module(module, |cx| cx.const_expr(def));

@@ -9,7 +9,9 @@ use super::transform::{self, Spec};
 use super::world::{Item, ItemFn, Signature};
 use crate::ast::{self, ExprKind as A, GenericKind, Ident, IndexArg, LambdaParam, Name};
 use crate::span::Span;
-use crate::typed::{Callee, Elem, ElemTy, Expr, ExprKind, FnId, GenericArg, Lambda, LocalId, Ty};
+use crate::typed::{
+    Callee, Elem, ElemTy, Expr, ExprKind, FnId, GenericArg, Lambda, LocalId, Shape, Ty,
+};
 use std::rc::Rc;
 
 #[derive(Clone, Debug)]
@@ -470,20 +472,49 @@ impl<'a> Cx<'a, '_> {
         let Some(explicit) = explicit else {
             return Some(args);
         };
-        if explicit.len() > args.len() {
+        let mut kinds = signature.generics.iter().map(|g| g.kind);
+        let before = kinds.position(|k| k == GenericKind::Spread);
+        let fixed = args.len() - usize::from(before.is_some());
+        // Without a `..` the last ones may be left to the arguments of the call.
+        let found = explicit.len();
+        let few = before.is_some_and(|at| found < fixed && found > at);
+        if few || before.is_none() && found > fixed {
             let name = self.item_name(id);
             self.report(Problem::GenericArgCount {
                 span,
                 name: name.trim_matches('`').into(),
-                expected: args.len(),
-                found: explicit.len(),
+                expected: fixed,
+                found,
             });
             return None;
         }
-        for (i, given) in explicit.iter().enumerate() {
+        // A `..` takes what is between the others; if that is nothing, it is inferred.
+        let (first, rest) = explicit.split_at(before.map_or(found, |at| at.min(found)));
+        let (middle, last) = rest.split_at(found.saturating_sub(fixed));
+        let last_from = args.len() - last.len();
+        let single = first.iter().enumerate();
+        let single = single.chain(last.iter().enumerate().map(|(i, g)| (last_from + i, g)));
+        for (i, given) in single {
             args[i] = self.explicit_arg(signature.generics[i].kind, given, span)?;
         }
+        if let (Some(at), [_, ..]) = (before, middle) {
+            let parts: Option<Vec<Shape>> =
+                middle.iter().map(|g| self.explicit_dims(g, span)).collect();
+            args[at] = GenericArg::Spread(parts?.concat());
+        }
         Some(args)
+    }
+
+    /// Dimensions given for a `..S`: a size, `..T`, or a shape of several.
+    fn explicit_dims(&mut self, given: &'a IndexArg, span: Span) -> Option<Shape> {
+        match given {
+            IndexArg::Spread(name) => self.spread(name).map(|s| vec![s]),
+            IndexArg::Expr(e) => self.static_shape(e),
+            _ => {
+                self.report(Problem::TypeForDimension { span });
+                None
+            }
+        }
     }
 
     fn explicit_arg(
@@ -494,12 +525,7 @@ impl<'a> Cx<'a, '_> {
     ) -> Option<GenericArg> {
         match (kind, given) {
             (GenericKind::Dim, IndexArg::Expr(e)) => self.size(e).map(GenericArg::Dim),
-            (GenericKind::Spread, IndexArg::Spread(name)) => {
-                self.spread(name).map(|s| GenericArg::Spread(vec![s]))
-            }
-            (GenericKind::Spread, IndexArg::Expr(e)) => {
-                self.static_shape(e).map(GenericArg::Spread)
-            }
+            (GenericKind::Spread, given) => self.explicit_dims(given, span).map(GenericArg::Spread),
             (GenericKind::Tree, IndexArg::Expr(e)) => self.type_of_expr(e).map(GenericArg::Tree),
             (GenericKind::Tree, IndexArg::Type(t)) => Some(GenericArg::Tree(self.resolve_type(t))),
             (GenericKind::Float | GenericKind::Int | GenericKind::Num, IndexArg::Expr(e)) => {
@@ -741,6 +767,9 @@ impl<'a> Cx<'a, '_> {
             });
             return None;
         }
+        if !self.expand(span) || !self.open_definition(span) {
+            return None;
+        }
         if let Some(defined) = defined {
             self.scope.hide(defined);
         }
@@ -775,6 +804,7 @@ impl<'a> Cx<'a, '_> {
         let body = self.expr(body, want);
         self.lambda_depth -= 1;
         self.lambda_floor = floor;
+        self.close_definition();
         self.scope.close(mark);
         if defined.is_some() {
             self.scope.show();

@@ -8,7 +8,7 @@ use super::scope::Bound;
 use super::shape::{self, same_shape};
 use crate::ast::{self, ExprKind as A};
 use crate::span::Span;
-use crate::typed::{Elem, ElemTy, Expr, Shape, Ty};
+use crate::typed::{Elem, ElemTy, Expr, Shape, Ty, elements};
 
 impl<'a> Cx<'a, '_> {
     /// What would turn a value of one type into the one expected.
@@ -54,28 +54,15 @@ impl<'a> Cx<'a, '_> {
                 "`mean({text})` or `sum({text})` makes one number of it"
             ));
         }
-        let (total, wanted) = (shape::product(have)?, shape::product(want)?);
+        let (total, wanted) = (elements(have)?, elements(want)?);
         if poly::equal(&total, &wanted) {
-            let sizes: Vec<String> = shape::dims(want)?
-                .iter()
-                .map(|d| self.names.plain_dim(d))
-                .collect();
-            return Some(format!(
-                "reshape it: `reshape({text}, [{}])`",
-                sizes.join(", ")
-            ));
+            let sizes = self.names.written_shape(want)?;
+            return Some(format!("reshape it: `reshape({text}, {sizes})`"));
         }
         let stretched = shape::broadcast(have, want).ok()?;
-        same_shape(&stretched.shape, want).then(|| {
-            let sizes: Vec<String> = want
-                .iter()
-                .filter_map(|i| match i {
-                    crate::typed::ShapeItem::Dim(d) => Some(self.names.plain_dim(d)),
-                    _ => None,
-                })
-                .collect();
-            format!("stretch it: `broadcast_to({text}, [{}])`", sizes.join(", "))
-        })
+        let sizes = self.names.written_shape(want)?;
+        same_shape(&stretched.shape, want)
+            .then(|| format!("stretch it: `broadcast_to({text}, {sizes})`"))
     }
 
     /// Another field or variable that would fit, a transposition, or the operands the other way round.

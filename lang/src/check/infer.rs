@@ -115,6 +115,11 @@ impl Infer {
         ElemTy::Var(self.elems.len() as u32 - 1)
     }
 
+    /// What a type variable is bound to.
+    pub fn type_of_var(&self, v: u32) -> Option<&Ty> {
+        self.types[v as usize].as_ref()
+    }
+
     pub fn type_var(&mut self) -> Ty {
         self.types.push(None);
         Ty::Var(self.types.len() as u32 - 1)
@@ -214,7 +219,7 @@ impl Infer {
         }
         let lookup = |atom: &Atom| match atom {
             Atom::Var(v) => self.dims[*v as usize].as_ref().map(|d| self.dim(d)),
-            Atom::Param(_) | Atom::Quot(..) => None,
+            Atom::Param(_) | Atom::Elements(_) | Atom::LeafElements(_) | Atom::Quot(..) => None,
         };
         // A lone variable keeps the name of its solution.
         if let Some(Atom::Var(v)) = poly::single_atom(dim)

@@ -69,7 +69,9 @@ impl Const {
 /// `None` where the operation is not one of constants (the operator's own check says why, or it is left to run time).
 pub fn unary(op: UnaryOp, a: &Const) -> Option<Result<Const, Fault>> {
     match (op, a) {
-        (UnaryOp::Neg, Const::Int(n)) => Some(Ok(Const::Int(-n))),
+        (UnaryOp::Neg, Const::Int(n)) => {
+            Some(n.checked_neg().map(Const::Int).ok_or(Fault::Overflow))
+        }
         (UnaryOp::Neg, Const::Dim(d)) => Some(d.neg().map(Const::of_dim).ok_or(Fault::Overflow)),
         (UnaryOp::Neg, Const::Float(x)) => Some(Ok(Const::Float(-x))),
         (UnaryOp::Not, Const::Bool(b)) => Some(Ok(Const::Bool(!b))),

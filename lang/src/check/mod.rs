@@ -19,6 +19,7 @@ mod infer;
 mod keys;
 mod konst;
 mod layout;
+mod limits;
 mod lint;
 mod load;
 mod near;

@@ -33,7 +33,7 @@ pub fn order(w: &mut World) -> Vec<ItemFn> {
     for block in scripts {
         let mut walk = Walk::new(w, ROOT);
         walk.block(block);
-        roots.extend(walk.edges.iter().map(|e| e.to));
+        roots.extend(walk.finish().iter().map(|e| e.to));
     }
     let consts: Vec<(ModuleId, &Expr)> = w
         .consts
@@ -41,11 +41,12 @@ pub fn order(w: &mut World) -> Vec<ItemFn> {
         .filter(|c| !w.module(c.module).std)
         .map(|c| (c.module, &c.def.value))
         .collect();
+    let mut walk = Walk::new(w, ROOT);
     for (module, value) in consts {
-        let mut walk = Walk::new(w, module);
+        walk.module = module;
         walk.expr(value);
-        roots.extend(walk.edges.iter().map(|e| e.to));
     }
+    roots.extend(walk.finish().iter().map(|e| e.to));
     let mut todo = roots.clone();
     while let Some(id) = todo.pop() {
         if graph.contains_key(&id) {
@@ -54,7 +55,7 @@ pub fn order(w: &mut World) -> Vec<ItemFn> {
         let (def, module) = (w.fns[id.0].def, w.fns[id.0].module);
         let mut walk = Walk::new(w, module);
         walk.function(def);
-        let mut edges = walk.edges;
+        let mut edges = walk.finish();
         let mut seen = HashSet::new();
         edges.retain(|e| seen.insert(e.to));
         todo.extend(edges.iter().map(|e| e.to));
@@ -126,6 +127,8 @@ struct Walk<'w, 'a> {
     bound: HashMap<Name, u32>,
     order: Vec<Name>,
     consts: HashSet<usize>,
+    /// Constants met whose definitions have not been walked yet.
+    pending: Vec<usize>,
     edges: Vec<Edge>,
 }
 
@@ -137,8 +140,21 @@ impl<'w, 'a> Walk<'w, 'a> {
             bound: HashMap::new(),
             order: Vec::new(),
             consts: HashSet::new(),
+            pending: Vec::new(),
             edges: Vec::new(),
         }
+    }
+
+    /// The edges, those through constants among them: a constant may be made by functions, and stands for them where
+    /// it is used.
+    fn finish(mut self) -> Vec<Edge> {
+        self.bound.clear();
+        while let Some(id) = self.pending.pop() {
+            self.module = self.w.consts[id].module;
+            let def = self.w.consts[id].def;
+            self.expr(&def.value);
+        }
+        self.edges
     }
 
     fn bind(&mut self, name: &Name) {
@@ -249,7 +265,7 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     fn expr(&mut self, e: &Expr) {
         match &e.kind {
-            A::Int(_) | A::Float(_) | A::Bool(_) | A::None | A::Error => {}
+            A::Int(_) | A::Float(_) | A::Bool(_) | A::None | A::Spread(_) | A::Error => {}
             A::Str(parts) => {
                 for part in parts {
                     if let StrPart::Expr(e, _) = part {
@@ -336,15 +352,7 @@ impl<'w, 'a> Walk<'w, 'a> {
     fn item(&mut self, item: Option<Item>, span: Span) {
         match item {
             Some(Item::Fn(to)) => self.edges.push(Edge { to, span }),
-            // A constant may be made by functions, and stands for them where it is used.
-            Some(Item::Const(id)) if self.consts.insert(id.0) => {
-                let (module, def) = (self.w.consts[id.0].module, self.w.consts[id.0].def);
-                let home = std::mem::replace(&mut self.module, module);
-                let bound = std::mem::take(&mut self.bound);
-                self.expr(&def.value);
-                self.bound = bound;
-                self.module = home;
-            }
+            Some(Item::Const(id)) if self.consts.insert(id.0) => self.pending.push(id.0),
             _ => {}
         }
     }

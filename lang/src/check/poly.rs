@@ -6,13 +6,20 @@ fn any_atom(dim: &Dim, f: &impl Fn(&Atom) -> bool) -> bool {
     dim.terms().any(|(m, _)| {
         m.iter().any(|a| match a {
             Atom::Quot(x, y) => f(a) || any_atom(x, f) || any_atom(y, f),
-            Atom::Param(_) | Atom::Var(_) => f(a),
+            Atom::Param(_) | Atom::Elements(_) | Atom::LeafElements(_) | Atom::Var(_) => f(a),
         })
     })
 }
 
 pub fn has_var(dim: &Dim) -> bool {
     any_atom(dim, &|a| matches!(a, Atom::Var(_)))
+}
+
+/// Whether the size of a `..S` or of a leaf is in it.
+pub fn has_elements(dim: &Dim) -> bool {
+    any_atom(dim, &|a| {
+        matches!(a, Atom::Elements(_) | Atom::LeafElements(_))
+    })
 }
 
 pub fn has_quotient(dim: &Dim) -> bool {
@@ -46,7 +53,7 @@ fn collect(dim: &Dim, out: &mut Vec<u32>) {
                     collect(x, out);
                     collect(y, out);
                 }
-                Atom::Param(_) => {}
+                Atom::Param(_) | Atom::Elements(_) | Atom::LeafElements(_) => {}
             }
         }
     }

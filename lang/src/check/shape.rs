@@ -91,14 +91,6 @@ pub fn of_dims(dims: impl IntoIterator<Item = Dim>) -> Shape {
     dims.into_iter().map(ShapeItem::Dim).collect()
 }
 
-/// The number of elements; `None` on overflow or where the rank is unknown.
-pub fn product(shape: &[ShapeItem]) -> Option<Dim> {
-    shape.iter().try_fold(Dim::int(1), |n, i| match i {
-        ShapeItem::Dim(d) => n.mul(d),
-        ShapeItem::Spread(_) | ShapeItem::LeafOf(_) | ShapeItem::Var(_) => None,
-    })
-}
-
 /// Where an axis stands in the list of items, and how it is given to the compiler.
 ///
 /// With every dimension known it is counted from 0. Before a `..` part it is counted from the start, after one from the

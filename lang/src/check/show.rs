@@ -56,12 +56,34 @@ impl Names {
         .dim(dim)
     }
 
+    pub fn item(&self, item: &ShapeItem) -> String {
+        Printer {
+            names: self,
+            origins: true,
+        }
+        .item(item)
+    }
+
     pub fn shape(&self, shape: &[ShapeItem]) -> String {
         Printer {
             names: self,
             origins: true,
         }
         .shape(shape)
+    }
+
+    /// As a shape may be written in source; `None` where it holds a size that has no name there.
+    pub fn written_shape(&self, shape: &[ShapeItem]) -> Option<String> {
+        let printer = Printer {
+            names: self,
+            origins: false,
+        };
+        let has_name = |item: &ShapeItem| match item {
+            ShapeItem::Dim(d) => !super::poly::has_elements(d),
+            ShapeItem::Spread(_) => true,
+            ShapeItem::LeafOf(_) | ShapeItem::Var(_) => false,
+        };
+        shape.iter().all(has_name).then(|| printer.shape(shape))
     }
 
     pub fn elem(&self, elem: &ElemTy) -> String {
@@ -179,6 +201,8 @@ impl Printer<'_> {
         };
         match atom {
             Atom::Param(g) => self.param(*g),
+            Atom::Elements(g) => format!("size(..{})", self.param(*g)),
+            Atom::LeafElements(g) => format!("size({}'s leaf)", self.param(*g)),
             Atom::Var(_) => "_".to_string(),
             Atom::Quot(a, b) => format!("{}/{}", operand(a), operand(b)),
         }

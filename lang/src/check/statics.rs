@@ -204,8 +204,9 @@ impl<'a> Cx<'a, '_> {
     pub fn static_shape(&mut self, e: &'a ast::Expr) -> Option<Shape> {
         match &e.kind {
             A::List(items) | A::Tuple(items) => {
-                let sizes: Vec<Option<Dim>> = items.iter().map(|i| self.size(i)).collect();
-                sizes.into_iter().map(|d| d.map(ShapeItem::Dim)).collect()
+                let sizes: Vec<Option<ShapeItem>> =
+                    items.iter().map(|i| self.shape_item(i)).collect();
+                sizes.into_iter().collect()
             }
             A::Call {
                 callee,
@@ -231,6 +232,14 @@ impl<'a> Cx<'a, '_> {
                 self.in_module(module, |cx| cx.static_shape(value))
             }
             _ => self.size(e).map(|d| vec![ShapeItem::Dim(d)]),
+        }
+    }
+
+    /// One size of a shape, or the dimensions that `..S` stands for.
+    pub fn shape_item(&mut self, e: &'a ast::Expr) -> Option<ShapeItem> {
+        match &e.kind {
+            A::Spread(name) => self.spread(name),
+            _ => self.size(e).map(ShapeItem::Dim),
         }
     }
 
@@ -300,8 +309,13 @@ impl<'a> Cx<'a, '_> {
             State::Open => item.value = State::Busy,
         }
         let (def, module, set) = (item.def, item.module, item.set.clone());
+        if !self.open_definition(span) {
+            self.w.consts[id.0].value = State::Open;
+            return ConstValue::Bad;
+        }
         let mut cx = Cx::new(&mut *self.w, module, Place::Pure, Rc::default());
         let value = cx.evaluate(def, set);
+        self.close_definition();
         self.w.consts[id.0].value = State::Done(value.clone());
         value
     }

@@ -1,7 +1,7 @@
 //! Substitution of generic parameters, and other walks over types.
 
 use crate::ast::{GenericKind, Name};
-use crate::typed::{Atom, Dim, ElemTy, GenericArg, GenericId, Shape, ShapeItem, Ty};
+use crate::typed::{Atom, Dim, ElemTy, GenericArg, GenericId, Shape, ShapeItem, Ty, elements};
 
 /// Replaces the parameters of a signature by what they stand for at a use.
 pub struct Subst<'s> {
@@ -25,6 +25,17 @@ impl<'s> Subst<'s> {
         dim.substitute(&|atom| match atom {
             Atom::Param(g) => match self.args.get(g.0 as usize) {
                 Some(GenericArg::Dim(d)) => Some(d.clone()),
+                _ => None,
+            },
+            Atom::Elements(g) => match self.args.get(g.0 as usize) {
+                Some(GenericArg::Spread(items)) => elements(items),
+                _ => None,
+            },
+            Atom::LeafElements(g) => match (&self.leaf, self.args.get(g.0 as usize)) {
+                (Some((of, _, items)), _) if of == g => elements(items),
+                (_, Some(GenericArg::Tree(Ty::Tree { param, .. }))) => {
+                    Some(Dim::atom(Atom::LeafElements(*param)))
+                }
                 _ => None,
             },
             Atom::Var(_) | Atom::Quot(..) => None,

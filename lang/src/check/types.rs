@@ -14,6 +14,14 @@ use std::rc::Rc;
 
 impl<'a> Cx<'a, '_> {
     pub fn resolve_type(&mut self, t: &'a TypeExpr) -> Ty {
+        let ty = self.any_type(t);
+        if matches!(ty, Ty::Error) || self.type_fits(&ty, t.span) {
+            return ty;
+        }
+        Ty::Error
+    }
+
+    fn any_type(&mut self, t: &'a TypeExpr) -> Ty {
         match &t.kind {
             TypeExprKind::Path { module, name, args } => {
                 self.path_type(module.as_ref(), name, args, t.span)
@@ -274,6 +282,10 @@ impl<'a> Cx<'a, '_> {
             State::Open => item.resolved = State::Busy,
         }
         let (def, module) = (item.def, item.module);
+        if !self.open_definition(span) {
+            self.w.types[id.0].resolved = State::Open;
+            return None;
+        }
         let generics = generics_of(&def.generics);
         let mut cx = Cx::new(&mut *self.w, module, Place::Pure, generics.clone());
         cx.check_generics(&def.generics);
@@ -284,6 +296,7 @@ impl<'a> Cx<'a, '_> {
             generics: generics.to_vec(),
             ty,
         });
+        self.close_definition();
         self.w.types[id.0].resolved = State::Done(alias.clone());
         Some(alias)
     }

@@ -118,6 +118,8 @@ pub struct World<'a> {
     pub facts: Vec<Facts>,
     pub keys: Vec<KeyFacts>,
     pub diagnostics: Vec<Diagnostic>,
+    /// Constants, aliases and lambdas that are being worked out.
+    pub open_definitions: u32,
 }
 
 impl<'a> World<'a> {
@@ -137,6 +139,7 @@ impl<'a> World<'a> {
             facts: Vec::new(),
             keys: Vec::new(),
             diagnostics: Vec::new(),
+            open_definitions: 0,
         };
         for (i, module) in loaded.modules.iter().enumerate() {
             let id = ModuleId(i as u32);

@@ -363,6 +363,9 @@ impl Printer {
             }
             ExprKind::Tuple(items) => self.list("tuple", items, Self::expr),
             ExprKind::List(items) => self.list("list", items, Self::expr),
+            ExprKind::Spread(name) => {
+                let _ = write!(self.out, "..{}", name.node);
+            }
             ExprKind::Record(fields) => {
                 self.list("record", fields, |p, (name, value)| p.field(name, value));
             }

@@ -30,10 +30,11 @@ impl Layout<'_> {
         if elements.is_empty() {
             return self.empty(&list);
         }
-        if self.is_broken_by_user(&list, &elements) {
-            return self.rows(&list, &elements);
-        }
+        // Each once: what nests would take time without end otherwise.
         let docs: Vec<Doc> = elements.iter().map(|(lo, hi)| self.seq(*lo, *hi)).collect();
+        if self.is_broken_by_user(&list, &elements) {
+            return self.rows(&list, &elements, docs);
+        }
         if self.is_hugged(&elements, &docs) {
             return self.hugged(&list, docs);
         }
@@ -180,17 +181,20 @@ impl Layout<'_> {
     }
 
     /// Broken as the user did: elements that share a line keep sharing it, if they fit.
-    fn rows(&self, list: &List, elements: &[Element]) -> Doc {
+    fn rows(&self, list: &List, elements: &[Element], docs: Vec<Doc>) -> Doc {
         let rows = self.user_rows(elements);
-        let widths = self.column_widths(&rows);
+        let widths = self.column_widths(&rows, &docs);
         let mut inside = Vec::new();
         let comma = list.last_comma != LastComma::Never;
+        let mut docs = docs.into_iter();
         for (n, row) in rows.iter().enumerate() {
             let first = row[0].0;
             let blank = n > 0 && self.blank_before(first);
             inside.push(if blank { Doc::Blank } else { Doc::Hard });
             inside.push(self.above(first));
-            inside.push(self.row(row, &widths, row.last() != elements.last() || comma));
+            let comma = row.last() != elements.last() || comma;
+            let docs: Vec<Doc> = docs.by_ref().take(row.len()).collect();
+            inside.push(self.row(row, docs, &widths, comma));
         }
         inside.push(self.comments_before_close(list.open, list.close));
         Doc::Concat(vec![
@@ -203,15 +207,13 @@ impl Layout<'_> {
     }
 
     /// Elements on a line, padded to the widths of their columns, and the comment behind the last.
-    fn row(&self, row: &[Element], widths: &[usize], last_comma: bool) -> Doc {
+    fn row(&self, row: &[Element], docs: Vec<Doc>, widths: &[usize], last_comma: bool) -> Doc {
         let mut cells = Vec::new();
         let mut behind = Doc::nil();
-        for (k, (lo, hi)) in row.iter().copied().enumerate() {
-            let doc = self.seq(lo, hi);
-            let width = if widths.is_empty() {
-                0
-            } else {
-                doc.flat().chars().count()
+        for (k, ((_, hi), doc)) in row.iter().copied().zip(docs).enumerate() {
+            let width = match widths.is_empty() {
+                true => 0,
+                false => doc.flat().chars().count(),
             };
             cells.push(doc);
             if k + 1 < row.len() {
@@ -253,7 +255,10 @@ impl Layout<'_> {
     }
 
     /// The widths of the columns, where the user aligned the elements of several rows; else nothing.
-    fn column_widths(&self, rows: &[Vec<Element>]) -> Vec<usize> {
+    fn column_widths(&self, rows: &[Vec<Element>], docs: &[Doc]) -> Vec<usize> {
+        if docs.iter().any(Doc::is_broken) {
+            return Vec::new();
+        }
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let mut padded = false;
         let mut widths = vec![0; columns];
@@ -268,12 +273,9 @@ impl Layout<'_> {
                 return Vec::new();
             }
         }
+        let mut docs = docs.iter();
         for row in rows {
-            for (k, (lo, hi)) in row.iter().copied().enumerate() {
-                let doc = self.seq(lo, hi);
-                if doc.is_broken() {
-                    return Vec::new();
-                }
+            for ((k, (lo, _)), doc) in row.iter().copied().enumerate().zip(docs.by_ref()) {
                 if k + 1 < row.len() {
                     widths[k] = widths[k].max(doc.flat().chars().count());
                 }

@@ -19,9 +19,11 @@ pub fn space_between(a: &Piece, b: &Piece) -> bool {
     if a.tok == Tok::Comma {
         return true;
     }
+    if a.tok == Tok::DotDot || b.tok == Tok::DotDot {
+        return false;
+    }
     match b.tok {
         Tok::LParen | Tok::LBracket => !(a.tok.ends_operand() || a.tok == Tok::Fn),
-        Tok::DotDot => false,
-        _ => a.tok != Tok::DotDot,
+        _ => true,
     }
 }

@@ -43,9 +43,9 @@
 //! | `sort argsort` | x | `axis`, `descending` |
 //! | `top_k` | x | `k`; the result is (values, positions) |
 //! | `searchsorted` | sorted, v | `side` |
-//! | `nonzero` | x | `size`; the result is a tuple of positions |
+//! | `nonzero` | x | `size`, `fill_value`; the result is a tuple of positions |
 //! | `one_hot` | x | `n`, `axis` (in the result) |
-//! | `einsum` | the operands | `spec`: explicit, ellipses spelt out in upper case (whose dimensions broadcast) |
+//! | `einsum` | the operands | `spec`: explicit, ellipses spelt out (their dimensions broadcast); as written over a `..S` |
 //! | `triangular_solve` | a, b | `left_side`, `lower`, `transpose_a`, `unit_diagonal` |
 //! | `conv` | x, w | `stride`, `padding`: as `widths`, over the spatial dimensions, `dilation`, `groups` |
 //! | `max_pool avg_pool` | x | `window`, `stride`, `padding` |
@@ -57,7 +57,7 @@
 //! | `uniform randint truncated_normal` | key, lo, hi | `shape` |
 //! | `bernoulli` | key, p | `shape` |
 //! | `permutation` | key | `n` |
-//! | `categorical` | key, logits | `axis` |
+//! | `categorical` | key, logits | `axis` (of the logits); the result may have more draws in front |
 //! | `stop_gradient` | any tree | |
 //! | `shard` | x | `axes` |
 

@@ -12,11 +12,18 @@ pub struct GenericId(pub u32);
 pub enum Atom {
     /// A rigid dimension parameter.
     Param(GenericId),
+    /// The number of elements of a rigid `..S`.
+    Elements(GenericId),
+    /// That of a leaf of the rigid tree parameter, inside a function mapped over it.
+    LeafElements(GenericId),
     /// An inference variable of the checker; none is left in a checked program.
     Var(u32),
     /// An exact division that the polynomials alone cannot carry out, `N / 2`.
     Quot(Box<Dim>, Box<Dim>),
 }
+
+/// The greatest size of a dimension's own text: what doubles without end stops here.
+const MAX_WEIGHT: usize = 400;
 
 /// A sum of integer multiples of products of atoms. Equality is that of the normal form; the name is only for
 /// messages (`HID=256`).
@@ -56,8 +63,13 @@ impl Dim {
         Dim::atom(Atom::Param(id))
     }
 
-    fn sum(terms: BTreeMap<Vec<Atom>, i64>) -> Dim {
+    /// `None` where it is larger than any program needs.
+    fn sum(terms: BTreeMap<Vec<Atom>, i64>) -> Option<Dim> {
         let terms: Vec<(Vec<Atom>, i64)> = terms.into_iter().collect();
+        let weight: usize = terms.iter().map(|(m, _)| 1 + weight(m)).sum();
+        if weight > MAX_WEIGHT {
+            return None;
+        }
         let terms = match terms.as_slice() {
             [] => Terms::Int(0),
             [(m, c)] if m.is_empty() => Terms::Int(*c),
@@ -67,10 +79,15 @@ impl Dim {
             },
             _ => Terms::Sum(terms),
         };
-        Dim {
+        Some(Dim {
             terms,
             origin: None,
-        }
+        })
+    }
+
+    /// How many numbers and names it is made of.
+    fn weight(&self) -> usize {
+        self.terms().map(|(m, _)| 1 + weight(m)).sum()
     }
 
     pub fn named(mut self, origin: impl Into<Name>) -> Dim {
@@ -104,7 +121,7 @@ impl Dim {
         }
     }
 
-    /// `None` on overflow, here and below.
+    /// `None` on overflow and where the result is too long, here and below.
     pub fn add(&self, other: &Dim) -> Option<Dim> {
         if let (Some(a), Some(b)) = (self.as_int(), other.as_int()) {
             return a.checked_add(b).map(Dim::int);
@@ -114,7 +131,7 @@ impl Dim {
             let sum = terms.get(m).copied().unwrap_or(0).checked_add(c)?;
             set(&mut terms, m.to_vec(), sum);
         }
-        Some(Dim::sum(terms))
+        Dim::sum(terms)
     }
 
     pub fn neg(&self) -> Option<Dim> {
@@ -143,7 +160,7 @@ impl Dim {
                 set(&mut terms, product, sum);
             }
         }
-        Some(Dim::sum(terms))
+        Dim::sum(terms)
     }
 
     /// Exact division: by a constant that divides every coefficient, by itself, or of one product by another that it
@@ -154,6 +171,7 @@ impl Dim {
         }
         match (self.as_int(), other.as_int()) {
             (_, Some(0)) | (Some(_), Some(_)) => None,
+            _ if self.weight() + other.weight() > MAX_WEIGHT => None,
             _ => Some(Dim::atom(Atom::Quot(
                 Box::new(self.clone()),
                 Box::new(other.clone()),
@@ -179,7 +197,7 @@ impl Dim {
             }
             set(&mut terms, rest, c / by);
         }
-        Some(Dim::sum(terms))
+        Dim::sum(terms)
     }
 
     /// The dimension with every atom replaced; `None` on overflow or where a quotient does not divide.
@@ -205,6 +223,16 @@ impl Dim {
         sum.origin = self.origin.clone();
         Some(sum)
     }
+}
+
+fn weight(product: &[Atom]) -> usize {
+    product
+        .iter()
+        .map(|atom| match atom {
+            Atom::Quot(a, b) => 1 + a.weight() + b.weight(),
+            Atom::Param(_) | Atom::Elements(_) | Atom::LeafElements(_) | Atom::Var(_) => 1,
+        })
+        .sum()
 }
 
 fn set(terms: &mut BTreeMap<Vec<Atom>, i64>, m: Vec<Atom>, c: i64) {

@@ -1,6 +1,6 @@
 //! Types of the language.
 
-use super::dim::{Dim, GenericId};
+use super::dim::{Atom, Dim, GenericId};
 use crate::ast::Name;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -106,6 +106,16 @@ pub enum ShapeItem {
 }
 
 pub type Shape = Vec<ShapeItem>;
+
+/// The number of elements; `None` on overflow, and where an inference variable is in the way.
+pub fn elements(shape: &[ShapeItem]) -> Option<Dim> {
+    shape.iter().try_fold(Dim::int(1), |n, item| match item {
+        ShapeItem::Dim(d) => n.mul(d),
+        ShapeItem::Spread(id) => n.mul(&Dim::atom(Atom::Elements(*id))),
+        ShapeItem::LeafOf(id) => n.mul(&Dim::atom(Atom::LeafElements(*id))),
+        ShapeItem::Var(_) => None,
+    })
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ty {

@@ -280,10 +280,13 @@ pub(super) fn categorical(b: &mut Builder, c: &Call) -> Value {
     let ty = b.ty(logits).clone();
     let out = c.out().shape;
     let draws = out.len() + 1 - ty.rank();
-    let shape = [&out[..draws], &ty.shape].concat();
+    let axis = c.attrs.axis(ty.rank(), -1);
+    let classes = ty.shape[axis];
+    let axis = draws + axis;
+    let mut shape = out;
+    shape.insert(axis, classes);
     let noise = gumbel_noise(b, c.args[0], &Type::new(ty.elem, shape));
     let noisy = b.binary(BinaryOp::Add, noise, logits);
-    let axis = draws + c.attrs.axis(ty.rank(), -1);
     extreme_position(b, noisy, axis, true)
 }
 

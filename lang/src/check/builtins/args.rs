@@ -343,12 +343,17 @@ impl<'a> Cx<'a, '_> {
         let mut out = Shape::new();
         let mut ok = true;
         for item in items {
-            match self.static_dim(item) {
-                Some(d) if d.as_int() == Some(-1) => out.push(ShapeItem::Dim(d)),
-                Some(d) => {
-                    self.need_size(&d, item.span);
-                    out.push(ShapeItem::Dim(d));
-                }
+            let size = match &item.kind {
+                A::Spread(name) => self.spread(name),
+                _ => self.static_dim(item).map(|d| {
+                    if d.as_int() != Some(-1) {
+                        self.need_size(&d, item.span);
+                    }
+                    ShapeItem::Dim(d)
+                }),
+            };
+            match size {
+                Some(size) => out.push(size),
                 None => ok = false,
             }
         }

@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
     row("searchsorted",    Builtin::SearchSorted,
         &[req("a", Kind::Value), req("v", Kind::Value), opt("side", Kind::Text, Default::Text("left"))], searchsorted),
     row("nonzero",         Builtin::Nonzero,
-        &[X, req("size", Kind::Int)], nonzero),
+        &[X, req("size", Kind::Int), opt("fill_value", Kind::Int, Default::Int(0))], nonzero),
     row("one_hot",         Builtin::OneHot,
         &[X, req("n", Kind::Int), opt("dtype", Kind::Elem, Default::Absent), AXIS_LAST], one_hot),
 ];
@@ -249,7 +249,7 @@ fn nonzero(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     Some(Out {
         builtin: Builtin::Nonzero,
         args: vec![x],
-        attrs: vec![dim_attr("size", size)],
+        attrs: vec![dim_attr("size", size), dim_attr("fill_value", a.int(2)?)],
         ty: Ty::Tuple(vec![each; items.len()]),
     })
 }

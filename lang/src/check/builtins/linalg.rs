@@ -210,6 +210,8 @@ fn triangular_solve(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 struct Spec {
     inputs: Vec<Vec<char>>,
     output: Vec<char>,
+    /// The letters that stand for an ellipsis; its dimensions broadcast.
+    dots: Vec<char>,
 }
 
 fn einsum(cx: &mut Cx, a: &mut Args) -> Option<Out> {
@@ -228,16 +230,7 @@ fn einsum(cx: &mut Cx, a: &mut Args) -> Option<Out> {
         cx.require_class(array, "einsum", Class::Num)?;
         cx.same_elem("einsum", first, array)?;
         let (_, items) = cx.tensor(array, "einsum")?;
-        let Some(dims) = shape::dims(&items) else {
-            let problem = Problem::UnknownRank {
-                span: array.span,
-                what: "`einsum`".into(),
-                ty: cx.infer.ty(&array.ty),
-            };
-            cx.report(problem);
-            return None;
-        };
-        shapes.push(dims);
+        shapes.push(items);
     }
     let ranks: Vec<usize> = shapes.iter().map(Vec::len).collect();
     let spec = match parse_einsum(&text, &ranks) {
@@ -250,28 +243,41 @@ fn einsum(cx: &mut Cx, a: &mut Args) -> Option<Out> {
             return None;
         }
     };
-    let mut sizes: BTreeMap<char, Dim> = BTreeMap::new();
-    for (letters, dims) in spec.inputs.iter().zip(&shapes) {
-        for (&letter, d) in letters.iter().zip(dims) {
+    let mut sizes: BTreeMap<char, ShapeItem> = BTreeMap::new();
+    for ((letters, items), array) in spec.inputs.iter().zip(&shapes).zip(&arrays) {
+        for (&letter, item) in letters.iter().zip(items) {
+            if !spec.dots.contains(&letter) && !matches!(item, ShapeItem::Dim(_)) {
+                let problem = Problem::UnknownRank {
+                    span: array.span,
+                    what: "`einsum`".into(),
+                    ty: cx.infer.ty(&array.ty),
+                };
+                cx.report(problem);
+                return None;
+            }
             match sizes.get(&letter) {
-                Some(known) if crate::check::poly::equal(known, d) => {}
-                // An ellipsis broadcasts; its letters are upper case.
-                Some(_) if letter.is_uppercase() && d.as_int() == Some(1) => {}
-                Some(known) if letter.is_uppercase() && known.as_int() == Some(1) => {
-                    sizes.insert(letter, d.clone());
+                Some(known) if shape::same(known, item) => {}
+                Some(ShapeItem::Dim(_)) if spec.dots.contains(&letter) && shape::is_one(item) => {}
+                Some(known)
+                    if spec.dots.contains(&letter)
+                        && shape::is_one(known)
+                        && matches!(item, ShapeItem::Dim(_)) =>
+                {
+                    sizes.insert(letter, item.clone());
                 }
                 Some(known) => {
                     let problem = Problem::EinsumSizes {
                         span: a.span,
                         letter,
+                        dots: spec.dots.contains(&letter),
                         first: known.clone(),
-                        other: d.clone(),
+                        other: item.clone(),
                     };
                     cx.report(problem);
                     return None;
                 }
                 None => {
-                    sizes.insert(letter, d.clone());
+                    sizes.insert(letter, item.clone());
                 }
             }
         }
@@ -279,12 +285,17 @@ fn einsum(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let items: Shape = spec
         .output
         .iter()
-        .filter_map(|l| sizes.get(l).cloned().map(ShapeItem::Dim))
+        .filter_map(|l| sizes.get(l).cloned())
         .collect();
     let (elem, _) = cx.tensor(first, "einsum")?;
+    // An ellipsis over a `..` part is spelt out where the rank is known.
+    let ranks_known = shapes.iter().all(|s| shape::dims(s).is_some());
     let attrs = vec![Attr {
         name: "spec",
-        value: Static::Str(spec.text()),
+        value: Static::Str(match ranks_known {
+            true => spec.text(),
+            false => text.to_string(),
+        }),
     }];
     Some(Out {
         builtin: Builtin::Einsum,
@@ -367,7 +378,11 @@ fn parse_einsum(text: &str, ranks: &[usize]) -> Result<Spec, String> {
             return Err(format!("`{letter}` of the result is in no operand"));
         }
     }
-    Ok(Spec { inputs, output })
+    Ok(Spec {
+        inputs,
+        output,
+        dots: rest(widest),
+    })
 }
 
 fn letters(text: &str) -> Result<Vec<char>, String> {

@@ -204,9 +204,16 @@ impl<'a> Cx<'a, '_> {
             return bad(span);
         }
         let mut args = Args { row, given, span };
+        let before = self.w.diagnostics.len();
         match (row.rule)(self, &mut args) {
             Some(out) => builtin(out.builtin, out.args, out.attrs, out.ty, span),
-            None => bad(span),
+            None => {
+                // A rule that says nothing could not carry out its arithmetic of sizes.
+                if self.w.diagnostics.len() == before {
+                    self.report(Problem::ConstOverflow { span });
+                }
+                bad(span)
+            }
         }
     }
 }

@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
     row("randint",     Builtin::RandInt,     &[K, SHAPE, req("lo", Kind::Value), req("hi", Kind::Value), DTYPE], randint),
     row("permutation", Builtin::Permutation, &[K, req("n", Kind::Value)], permutation),
     row("categorical", Builtin::Categorical,
-        &[K, req("logits", Kind::Value), opt("axis", Kind::Int, Default::Int(-1))], categorical),
+        &[K, req("logits", Kind::Value), opt("axis", Kind::Int, Default::Int(-1)), SHAPE_OPT], categorical),
     row("truncated_normal", Builtin::TruncatedNormal,
         &[K, req("lower", Kind::Value), req("upper", Kind::Value), SHAPE_OPT, DTYPE], truncated_normal),
 ];
@@ -125,10 +125,24 @@ fn float_dtype(cx: &mut Cx, a: &Args, i: usize) -> Option<ElemTy> {
     None
 }
 
+/// The element of whole numbers drawn: the default unless another integer is asked for.
+fn int_dtype(cx: &mut Cx, a: &Args, i: usize, default: Elem) -> Option<ElemTy> {
+    let elem = a.elem(i).unwrap_or(ElemTy::Known(default));
+    if cx.infer.is(&elem, Class::Int) {
+        return Some(elem);
+    }
+    cx.report(Problem::ElemArg {
+        span: a.span,
+        kind: crate::ast::GenericKind::Int,
+        found: Ty::Tensor(elem, Shape::new()),
+    });
+    None
+}
+
 fn bits(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let k = a.value(0);
     let items = a.shape(1).unwrap_or_default();
-    let elem = a.elem(2).unwrap_or(ElemTy::Known(Elem::U32));
+    let elem = int_dtype(cx, a, 2, Elem::U32)?;
     key(cx, &k, "bits")?;
     let attrs = vec![shape_attr("shape", items.clone())];
     Some(Out {
@@ -224,16 +238,8 @@ fn bernoulli(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 fn randint(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let (k, lo, hi) = (a.value(0), a.value(2), a.value(3));
     let items = a.shape(1)?;
-    let elem = a.elem(4).unwrap_or(ElemTy::Known(Elem::I32));
+    let elem = int_dtype(cx, a, 4, Elem::I32)?;
     key(cx, &k, "randint")?;
-    if !cx.infer.is(&elem, Class::Int) {
-        cx.report(Problem::ElemArg {
-            span: a.span,
-            kind: crate::ast::GenericKind::Int,
-            found: Ty::Tensor(elem, Shape::new()),
-        });
-        return None;
-    }
     with_elem(cx, a, &lo, &elem)?;
     with_elem(cx, a, &hi, &elem)?;
     fits_shape(cx, a, &[&lo, &hi], &items)?;
@@ -303,6 +309,19 @@ fn categorical(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let (at, given) = cx.axis_of("categorical", a.span, &axis, &items, &logits.ty)?;
     let mut rows = items;
     rows.remove(at);
+    // A shape asks for further draws in front of the rows, or stretches them.
+    if let Some(drawn) = a.shape(3) {
+        if !broadcast(&rows, &drawn).is_ok_and(|b| same_shape(&b.shape, &drawn)) {
+            let problem = Problem::BroadcastTo {
+                span: logits.span,
+                from: Ty::Tensor(ElemTy::Known(Elem::I32), rows),
+                to: drawn,
+            };
+            cx.report(problem);
+            return None;
+        }
+        rows = drawn;
+    }
     let attrs = vec![int_attr("axis", given)];
     Some(Out {
         builtin: Builtin::Categorical,

@@ -9,7 +9,9 @@ use crate::check::problem::{Context, Problem};
 use crate::check::require::Need;
 use crate::check::shape::{self, broadcast, same_shape};
 use crate::span::Span;
-use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Expr, Shape, ShapeItem, Static, Ty};
+use crate::typed::{
+    Attr, Builtin, Dim, Elem, ElemTy, Expr, Shape, ShapeItem, Static, Ty, elements,
+};
 
 const fn row(name: &'static str, builtin: Builtin, params: &'static [Param], rule: Rule) -> Row {
     Row {
@@ -69,7 +71,7 @@ pub const ROWS: &[Row] = &[
 impl Cx<'_, '_> {
     /// All dimensions as one; reports where the rank is not known.
     pub fn flat(&mut self, x: &Expr, dims: &[ShapeItem], span: Span) -> Option<ShapeItem> {
-        match shape::product(dims) {
+        match elements(dims) {
             Some(d) => Some(ShapeItem::Dim(d)),
             None => {
                 let ty = self.infer.ty(&x.ty);
@@ -110,22 +112,6 @@ fn out(a: &Args, args: Vec<Expr>, attrs: Vec<Attr>, elem: ElemTy, items: Shape) 
     })
 }
 
-/// The product of the dimensions, and the `..` parts beside it.
-fn count(items: &[ShapeItem]) -> Option<(Dim, Vec<ShapeItem>)> {
-    let mut parts: Vec<ShapeItem> = items
-        .iter()
-        .filter(|i| !matches!(i, ShapeItem::Dim(_)))
-        .cloned()
-        .collect();
-    parts.sort();
-    let dims: Shape = items
-        .iter()
-        .filter(|i| matches!(i, ShapeItem::Dim(_)))
-        .cloned()
-        .collect();
-    Some((shape::product(&dims)?, parts))
-}
-
 fn reshape(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
     let wanted = a.shape(1)?;
@@ -133,7 +119,10 @@ fn reshape(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let is_open = |i: &ShapeItem| matches!(i, ShapeItem::Dim(d) if d.as_int() == Some(-1));
     let open = wanted.iter().filter(|i| is_open(i)).count();
     let closed: Shape = wanted.iter().filter(|i| !is_open(i)).cloned().collect();
-    let ((have, have_parts), (want, want_parts)) = (count(&from)?, count(&closed)?);
+    let (Some(have), Some(want)) = (elements(&from), elements(&closed)) else {
+        cx.report(Problem::ConstOverflow { span: a.span });
+        return None;
+    };
     let differ = |cx: &mut Cx, target: Shape| {
         let problem = Problem::ReshapeCount {
             span: a.span,
@@ -146,10 +135,6 @@ fn reshape(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     };
     if open > 1 {
         cx.report(Problem::TwoOpenSizes { span: a.span });
-        return None;
-    }
-    if have_parts != want_parts {
-        differ(cx, wanted);
         return None;
     }
     let target = if open == 1 {

@@ -98,6 +98,7 @@ impl Problem {
             | P::Rate { .. }
             | P::ZeroStep { .. } => "E0337",
             P::BitcastWidth { .. } => "E0338",
+            P::TooLarge { .. } => "E0339",
 
             P::KeyReuse { .. } => "E0401",
             P::NotAKey { .. } => "E0402",

@@ -160,6 +160,10 @@ pub enum Problem {
         definition: Option<Span>,
         in_lambda: bool,
     },
+    TooLarge {
+        span: Span,
+        what: Growth,
+    },
     ConstOverflow {
         span: Span,
     },
@@ -461,8 +465,10 @@ pub enum Problem {
     EinsumSizes {
         span: Span,
         letter: char,
-        first: Dim,
-        other: Dim,
+        /// Whether the letter stands in for an ellipsis.
+        dots: bool,
+        first: ShapeItem,
+        other: ShapeItem,
     },
     EmptyList {
         span: Span,
@@ -798,6 +804,17 @@ pub enum Problem {
 pub enum Repeat {
     Loop,
     Lambda,
+}
+
+/// What grows without end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// The parts of a type.
+    Type,
+    /// Lambdas and constants, checked anew at each use.
+    Code,
+    /// Constants, aliases and lambdas defined by one another.
+    Nesting,
 }
 
 impl Problem {

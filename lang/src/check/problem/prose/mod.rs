@@ -80,6 +80,7 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         | P::NotAValue { .. }
         | P::NotAssignable { .. }
         | P::ConstOverflow { .. }
+        | P::TooLarge { .. }
         | P::ConstDivisionByZero { .. }
         | P::Misplaced { .. }
         | P::FunctionAsValue { .. }

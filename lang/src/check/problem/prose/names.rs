@@ -1,7 +1,7 @@
 //! Names, imports, constants: `E02xx`.
 
 use super::{MaybeHelp, did_you_mean, elsewhere, error};
-use crate::check::problem::Problem;
+use crate::check::problem::{Growth, Problem};
 use crate::diag::Diagnostic;
 
 pub fn say(p: &Problem) -> Diagnostic {
@@ -193,6 +193,20 @@ pub fn say(p: &Problem) -> Diagnostic {
                 }
                 None => d,
             }
+        }
+        P::TooLarge { span, what } => {
+            let (message, label) = match what {
+                Growth::Type => ("this type is too large", "it has more than 10,000 parts"),
+                Growth::Code => (
+                    "this function becomes too much code",
+                    "the lambdas and constants that it uses are expanded more than 10,000 times",
+                ),
+                Growth::Nesting => (
+                    "definitions use one another too deeply",
+                    "more than 200 are open here",
+                ),
+            };
+            error(p, message, *span, label)
         }
         P::ConstOverflow { span } => error(
             p,

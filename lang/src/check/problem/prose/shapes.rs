@@ -279,14 +279,21 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         P::EinsumSizes {
             span,
             letter,
+            dots,
             first,
             other,
-        } => error(
-            p,
-            format!("`einsum`: `{letter}` stands for two sizes"),
-            *span,
-            format!("{} and {}", n.dim(first), n.dim(other)),
-        ),
+        } => {
+            let what = match dots {
+                true => "...".to_string(),
+                false => letter.to_string(),
+            };
+            error(
+                p,
+                format!("`einsum`: `{what}` stands for two sizes"),
+                *span,
+                format!("{} and {}", n.item(first), n.item(other)),
+            )
+        }
         P::BothStretch {
             op,
             op_span,
