@@ -55,6 +55,25 @@ fn mnist_stays_as_it_is() {
     assert_eq!(formatted(text), text);
 }
 
+/// Programs that are read, or copied from, are in the one style; those that test spans or the formatter are not.
+#[test]
+fn the_library_the_examples_and_the_cases_are_formatted() {
+    let root = common::root();
+    let folders = ["std", "examples", "tests/cases"].map(|f| root.join(f).display().to_string());
+    let mut off = Vec::new();
+    let mut count = 0;
+    for (name, text) in programs() {
+        if folders.iter().any(|f| name.starts_with(f)) {
+            count += 1;
+            if format(&text).is_ok_and(|formatted| formatted != text) {
+                off.push(name);
+            }
+        }
+    }
+    assert!(count > 20);
+    assert!(off.is_empty(), "`tpuc fmt` would change {off:?}");
+}
+
 #[test]
 fn programs_of_the_repository_settle() {
     for (name, text) in programs() {

@@ -1,7 +1,9 @@
 //! No text makes the parser panic, overflow its stack, or lose its way.
 
+mod checking;
 mod common;
 
+use checking::checked;
 use common::{cases, errors};
 use proptest::prelude::*;
 use tpuc_lang::fmt::format;
@@ -32,11 +34,25 @@ fn survive(text: &str) {
     dump::tokens(text);
     render(&sources, &parsed.diagnostics, false);
     json_lines(&sources, &parsed.diagnostics);
-    assert_eq!(format(text).is_ok(), parsed.diagnostics.is_empty());
-    // Without an error nothing is missing from the tree.
-    if parsed.diagnostics.is_empty() {
-        assert!(!dump::ast(&parsed.module).contains("(error)"), "{text}");
+    let formatted = format(text);
+    assert_eq!(formatted.is_ok(), parsed.diagnostics.is_empty());
+    // Without an error nothing is missing from the tree, and formatting changes it no more than itself.
+    if let Ok(formatted) = formatted {
+        let tree = dump::ast(&parsed.module);
+        assert!(!tree.contains("(error)"), "{text}");
+        assert_eq!(dump::ast(&parse(file, &formatted).module), tree, "{text}");
+        assert_eq!(format(&formatted).ok(), Some(formatted), "{text}");
     }
+}
+
+/// Checks a text to the end: an error, or a program that can be printed.
+fn survive_checking(text: &str) {
+    let found = checked("a.tl", text, &[]);
+    match &found.program {
+        Some(program) => drop(dump::typed::program(program, None)),
+        None => assert!(!found.diagnostics.is_empty(), "{text}"),
+    }
+    checking::shown(&found);
 }
 
 const WORDS: [&str; 84] = [
@@ -149,6 +165,11 @@ proptest! {
         survive(&format!("fn f(x: f32) -> f32 {{\n    {}\n    let after = 1;\n    x\n}}\nfn g() {{ }}\n", words.join(" ")));
     }
 
+    #[test]
+    fn words_are_formatted(words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..12)) {
+        survive(&format!("main {{\n    let x = [{}];\n}}\n", words.join(" ")));
+    }
+
     /// A program with a piece cut out, doubled, or replaced.
     #[test]
     fn mutations(at in any::<prop::sample::Index>(), len in 0..12usize, word in prop::sample::select(WORDS.to_vec()), kind in 0..3) {
@@ -159,6 +180,103 @@ proptest! {
             0 => format!("{}{}", &text[..at], &text[end..]),
             1 => format!("{}{word}{}", &text[..at], &text[end..]),
             _ => format!("{}{}{}", &text[..end], &text[at..end], &text[end..]),
+        });
+    }
+}
+
+/// Names of functions and words that go together often enough to reach the checker.
+const CALLS: [&str; 60] = [
+    "x",
+    "y",
+    "w",
+    "k",
+    "p.a",
+    "f",
+    "g",
+    "(",
+    ")",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    ",",
+    "+",
+    "-",
+    "*",
+    "@",
+    "1",
+    "2.0",
+    "-1",
+    "0",
+    "true",
+    "none",
+    "..S",
+    "..",
+    ":",
+    "|v| v",
+    "|a, b| a",
+    "sum",
+    "mean",
+    "max",
+    "reshape",
+    "transpose",
+    "zeros",
+    "grad",
+    "vmap",
+    "scan",
+    "map",
+    "fold",
+    "split",
+    "normal",
+    "einsum",
+    "concat",
+    "where",
+    "x[0]",
+    "axis=0",
+    "keepdims=true",
+    "shape(x)",
+    "N",
+    "f32",
+    "i32",
+    "let z =",
+    ";",
+    "if true {",
+    "} else {",
+    "}",
+    "for i in 0..3 {",
+    "\"ij->ji\"",
+];
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn soups_are_checked(words in prop::collection::vec(prop::sample::select(CALLS.to_vec()), 1..14)) {
+        let body = words.join(" ");
+        survive_checking(&format!(
+            "fn f[N, ..S](x: f32[N, ..S], y: i32[3], k: key) -> f32 {{\n    let w = ones([3, 3]);\n    let p = {{ a: w, b: y }};\n    {body}\n}}\nfn g(x: f32) -> f32 {{ x }}\n"
+        ));
+    }
+
+    #[test]
+    fn scripts_are_checked(words in prop::collection::vec(prop::sample::select(CALLS.to_vec()), 1..10)) {
+        let body = words.join(" ");
+        survive_checking(&format!(
+            "fn f(x: f32[3]) -> f32 {{ sum(x) }}\nfn g(v: f32) -> f32 {{ v }}\nmain {{\n    let x = [1.0, 2.0, 3.0];\n    let (y, w) = (x, [x, x, x]);\n    let k = key(0);\n    let p = {{ a: w }};\n    print({body});\n}}\n"
+        ));
+    }
+
+    /// A program with a piece cut out or doubled, to the end.
+    #[test]
+    fn mutations_are_checked(at in any::<prop::sample::Index>(), len in 0..12usize, double in any::<bool>()) {
+        let text = include_str!("../../examples/mnist.tl");
+        let at = at.index(text.len());
+        let end = (at + len).min(text.len());
+        prop_assume!(text.is_char_boundary(at) && text.is_char_boundary(end));
+        survive_checking(&match double {
+            false => format!("{}{}", &text[..at], &text[end..]),
+            true => format!("{}{}{}", &text[..end], &text[at..end], &text[end..]),
         });
     }
 }

@@ -67,7 +67,7 @@ impl<'a, 'w> Cx<'a, 'w> {
             .collect();
         let names = Names {
             generics: super::infer::generic_names(&generics),
-            literals: Vec::new(),
+            literals: Default::default(),
             aliases: w.module(module).aliases.clone(),
         };
         Cx {

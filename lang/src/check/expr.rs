@@ -398,16 +398,8 @@ impl<'a> Cx<'a, '_> {
 
     /// Fields in the order of the type that is wanted, where it has just these; in their own otherwise.
     fn record(&mut self, fields: &'a [(Ident, ast::Expr)], want: Option<&Ty>, span: Span) -> Expr {
-        for (i, (name, _)) in fields.iter().enumerate() {
-            if let Some((before, _)) = fields[..i].iter().find(|(n, _)| n.node == name.node) {
-                self.report(Problem::Duplicate {
-                    what: "field",
-                    name: name.node.clone(),
-                    span: name.span,
-                    before: before.span,
-                });
-                return bad(span);
-            }
+        if !self.no_duplicates("field", fields.iter().map(|(name, _)| name)) {
+            return bad(span);
         }
         let wants = match want.map(|w| self.infer.head(w)) {
             Some(Ty::Record(wants)) => wants,

@@ -21,7 +21,7 @@ impl<'a> Cx<'a, '_> {
         let (def, module) = (self.w.fns[id.0].def, self.w.fns[id.0].module);
         let generics = generics_of(&def.generics);
         let mut cx = Cx::new(&mut *self.w, module, Place::Pure, generics.clone());
-        cx.check_generics(&def.generics);
+        cx.no_duplicates("parameter", def.generics.iter().map(|g| &g.name));
         let mut params: Vec<SigParam> = Vec::new();
         for param in &def.params {
             if let Some(before) = params.iter().find(|p| p.name == param.name.node) {

@@ -308,13 +308,10 @@ impl<'a> Cx<'a, '_> {
             Some(n) if n < 0 => size.add(d),
             _ => Some(d.clone()),
         };
-        // Backwards, `x[::-1]` runs from the last element to the first.
         if stride < 0 {
-            if lo.is_some() || hi.is_some() {
-                self.report(Problem::BackwardRange { span });
-                return None;
-            }
-            return shape::ceil_div(size, &Dim::int(-stride));
+            let lo = lo.map(|d| from_end(d).ok_or(())).transpose().ok()?;
+            let hi = hi.map(|d| from_end(d).ok_or(())).transpose().ok()?;
+            return self.backward_length(lo, hi, -stride, size, span);
         }
         let lo = match lo {
             Some(d) => from_end(d)?,
@@ -331,6 +328,7 @@ impl<'a> Cx<'a, '_> {
                 span,
                 lo: a,
                 hi: b,
+                crossed: a > b,
                 size: size.clone(),
             });
             return None;
@@ -346,6 +344,54 @@ impl<'a> Cx<'a, '_> {
             Some(n) if size.as_int() == Some(n) => size.clone(),
             _ => count,
         })
+    }
+
+    /// Of `lo:hi:-stride`: from `lo`, or the last element, down to before `hi`, or to the first.
+    fn backward_length(
+        &mut self,
+        lo: Option<Dim>,
+        hi: Option<Dim>,
+        stride: i64,
+        size: &Dim,
+        span: Span,
+    ) -> Option<Dim> {
+        let last = size.sub(&Dim::int(1))?;
+        if let (Some(lo), Some(n)) = (
+            lo.as_ref().or(Some(&last)).and_then(Dim::as_int),
+            size.as_int(),
+        ) && (!(0..n).contains(&lo) && n > 0
+            || hi
+                .as_ref()
+                .and_then(Dim::as_int)
+                .is_some_and(|hi| hi < 0 || hi > lo))
+        {
+            let hi = hi.as_ref().and_then(Dim::as_int).unwrap_or(0);
+            self.report(Problem::RangeOutside {
+                span,
+                lo,
+                hi,
+                crossed: hi > lo,
+                size: size.clone(),
+            });
+            return None;
+        }
+        if let Some(lo) = &lo {
+            self.need(Need::NotNegative(lo.clone()), span);
+            self.need(Need::NotNegative(last.sub(lo)?), span);
+        }
+        let first = lo.unwrap_or(last);
+        let length = match &hi {
+            None => first.add(&Dim::int(1))?,
+            Some(hi) => {
+                self.need(Need::NotNegative(hi.clone()), span);
+                let length = first.sub(hi)?;
+                self.need(Need::NotNegative(length.clone()), span);
+                length
+            }
+        };
+        let count = shape::ceil_div(&length, &Dim::int(stride))?;
+        self.need_whole(&count, span);
+        Some(count)
     }
 
     /// NumPy's result shape: positions next to each other stay in place, others come first.

@@ -6,6 +6,7 @@
 use super::poly;
 use crate::ast::{GenericKind, Name};
 use crate::typed::{Atom, Dim, Elem, ElemTy, Generic, GenericArg, GenericId, Shape, ShapeItem, Ty};
+use std::collections::HashMap;
 
 /// Which elements a variable may stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,8 @@ pub struct Infer {
     dims: Vec<Option<Dim>>,
     shapes: Vec<Option<Shape>>,
     types: Vec<Option<Ty>>,
+    /// No literal before this one is open.
+    settled: usize,
     /// Equations with more than one unknown, tried again at the end of the call.
     deferred: Vec<(Dim, Dim)>,
     /// Kinds of the rigid parameters of the function being checked.
@@ -169,10 +172,16 @@ impl Infer {
     }
 
     /// What each literal that has met nothing yet would become, for messages.
-    pub fn defaults(&self) -> Vec<Option<Elem>> {
-        self.elems
+    pub fn defaults(&mut self) -> HashMap<u32, Elem> {
+        let is_open = |v: &ElemVar| v.bound.is_none() && v.literal;
+        // What has been settled stays so.
+        let settled = self.elems[self.settled..]
             .iter()
-            .map(|v| (v.bound.is_none() && v.literal).then(|| v.class.default()))
+            .take_while(|v| !is_open(v));
+        self.settled += settled.count();
+        let rest = self.elems.iter().enumerate().skip(self.settled);
+        rest.filter(|(_, v)| is_open(v))
+            .map(|(i, v)| (i as u32, v.class.default()))
             .collect()
     }
 

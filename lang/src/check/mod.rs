@@ -5,6 +5,9 @@
 //! beyond that is proved at its calls ([`require`]). All problems of all files are reported in one run; what has been
 //! reported has the type [`Ty::Error`](crate::typed::Ty::Error), which fits everything, so that errors do not cascade.
 
+mod apply;
+mod bind;
+mod branch;
 mod builtins;
 mod call;
 mod cx;
@@ -16,12 +19,14 @@ mod func;
 mod help;
 mod index;
 mod infer;
+mod instantiate;
 mod keys;
 mod konst;
 mod layout;
 mod limits;
 mod lint;
 mod load;
+mod loops;
 mod near;
 mod ops;
 mod order;
@@ -38,6 +43,7 @@ mod tail;
 mod transform;
 mod tree;
 mod types;
+mod vmap;
 mod world;
 mod zonk;
 

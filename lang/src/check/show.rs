@@ -3,6 +3,7 @@
 use super::subst::Subst;
 use crate::ast::{GenericKind, Name};
 use crate::typed::{Atom, Dim, Elem, ElemTy, Generic, GenericArg, GenericId, ShapeItem, Ty};
+use std::collections::HashMap;
 
 /// A named type that messages may use: as it is reached from the file, and what it stands for.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub struct Alias {
 pub struct Names {
     pub generics: Vec<Name>,
     /// What the element variables of literals would become, by their numbers.
-    pub literals: Vec<Option<Elem>>,
+    pub literals: HashMap<u32, Elem>,
     pub aliases: std::rc::Rc<Vec<Alias>>,
 }
 
@@ -136,9 +137,9 @@ impl Printer<'_> {
             ElemTy::Known(e) => e.name().to_string(),
             ElemTy::Param(g) => self.param(*g),
             ElemTy::LeafOf(g) => format!("{}'s leaf", self.param(*g)),
-            ElemTy::Var(v) => match self.names.literals.get(*v as usize) {
-                Some(Some(elem)) => elem.name().to_string(),
-                _ => "_".to_string(),
+            ElemTy::Var(v) => match self.names.literals.get(v) {
+                Some(elem) => elem.name().to_string(),
+                None => "_".to_string(),
             },
         }
     }

@@ -10,6 +10,7 @@ use super::world::{Item, State, TypeId};
 use crate::ast::{self, Expr, ExprKind, GenericKind, Ident, TypeArg, TypeExpr, TypeExprKind};
 use crate::span::Span;
 use crate::typed::{Elem, ElemTy, GenericArg, GenericId, Shape, ShapeItem, Ty};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 impl<'a> Cx<'a, '_> {
@@ -30,17 +31,8 @@ impl<'a> Cx<'a, '_> {
                 Ty::Tuple(fields.iter().map(|f| self.resolve_type(f)).collect())
             }
             TypeExprKind::Record(fields) => {
-                for (i, (name, _)) in fields.iter().enumerate() {
-                    if let Some((before, _)) = fields[..i].iter().find(|(n, _)| n.node == name.node)
-                    {
-                        self.report(Problem::Duplicate {
-                            what: "field",
-                            name: name.node.clone(),
-                            span: name.span,
-                            before: before.span,
-                        });
-                    }
-                }
+                let names = fields.iter().map(|(name, _)| name);
+                self.no_duplicates("field", names);
                 Ty::Record(
                     fields
                         .iter()
@@ -288,7 +280,7 @@ impl<'a> Cx<'a, '_> {
         }
         let generics = generics_of(&def.generics);
         let mut cx = Cx::new(&mut *self.w, module, Place::Pure, generics.clone());
-        cx.check_generics(&def.generics);
+        cx.no_duplicates("parameter", def.generics.iter().map(|g| &g.name));
         let ty = cx.resolve_type(&def.ty);
         let shown = def.name.node.to_string();
         let alias = Rc::new(Alias {
@@ -301,18 +293,28 @@ impl<'a> Cx<'a, '_> {
         Some(alias)
     }
 
-    /// Reports generic parameters of one name.
-    pub fn check_generics(&mut self, generics: &[ast::GenericParam]) {
-        for (i, g) in generics.iter().enumerate() {
-            if let Some(before) = generics[..i].iter().find(|h| h.name.node == g.name.node) {
+    /// Reports names that stand twice; whether there are none.
+    pub fn no_duplicates<'n>(
+        &mut self,
+        what: &'static str,
+        names: impl Iterator<Item = &'n Ident>,
+    ) -> bool {
+        let mut first: HashMap<&str, Span> = HashMap::new();
+        let mut ok = true;
+        for name in names {
+            if let Some(&before) = first.get(&*name.node) {
                 self.report(Problem::Duplicate {
-                    what: "parameter",
-                    name: g.name.node.clone(),
-                    span: g.name.span,
-                    before: before.name.span,
+                    what,
+                    name: name.node.clone(),
+                    span: name.span,
+                    before,
                 });
+                ok = false;
+            } else {
+                first.insert(&name.node, name.span);
             }
         }
+        ok
     }
 
     /// Arguments in brackets for generic parameters: `optim.Adam[Params]`, `Pair[3, f32]`.

@@ -1,7 +1,7 @@
 //! Gathers, updates, sorting and searching.
 
 use super::args::{Args, dim_attr, flag_attr, int_attr};
-use super::{Default, Kind, Out, Param, Row, Rule, opt, req};
+use super::{Default, Kind, Out, Param, Row, opt, req, row};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
 use crate::check::problem::Problem;
@@ -10,15 +10,6 @@ use crate::check::shape::{self, broadcast, same_shape};
 use crate::typed::{
     Attr, Builtin, Dim, Elem, ElemTy, Expr, ExprKind, Shape, ShapeItem, Static, Ty,
 };
-
-const fn row(name: &'static str, builtin: Builtin, params: &'static [Param], rule: Rule) -> Row {
-    Row {
-        name,
-        builtin,
-        params,
-        rule,
-    }
-}
 
 const X: Param = req("x", Kind::Value);
 const IDX: Param = req("idx", Kind::Value);

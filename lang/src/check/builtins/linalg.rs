@@ -1,22 +1,13 @@
 //! Products and factorisations.
 
 use super::args::{Args, flag_attr};
-use super::{Default, Kind, Out, Param, Row, Rule, opt, req};
+use super::{Default, Kind, Out, Param, Row, opt, req, row};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
 use crate::check::problem::Problem;
 use crate::check::shape;
 use crate::typed::{Attr, Builtin, Dim, ElemTy, Expr, ExprKind, Shape, ShapeItem, Static, Ty};
 use std::collections::{BTreeMap, BTreeSet};
-
-const fn row(name: &'static str, builtin: Builtin, params: &'static [Param], rule: Rule) -> Row {
-    Row {
-        name,
-        builtin,
-        params,
-        rule,
-    }
-}
 
 const AB: &[Param] = &[req("a", Kind::Value), req("b", Kind::Value)];
 

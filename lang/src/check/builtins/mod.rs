@@ -5,13 +5,18 @@
 //! [`crate::typed::builtin`].
 
 mod args;
+mod create;
 mod elementwise;
 mod indexing;
+mod join;
 mod linalg;
 mod neural;
 mod random;
+mod read;
 mod reduce;
+mod require;
 mod shape;
+mod slices;
 
 pub use args::{Args, Given};
 
@@ -20,7 +25,7 @@ use super::expr::builtin;
 use super::problem::Problem;
 use crate::ast::{self, Ident};
 use crate::span::Span;
-use crate::typed::{Attr, Builtin, Expr, Ty};
+use crate::typed::{Attr, Builtin, ElemTy, Expr, Shape, Ty};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -94,6 +99,15 @@ pub struct Out {
     pub ty: Ty,
 }
 
+const fn row(name: &'static str, builtin: Builtin, params: &'static [Param], rule: Rule) -> Row {
+    Row {
+        name,
+        builtin,
+        params,
+        rule,
+    }
+}
+
 const fn req(name: &'static str, kind: Kind) -> Param {
     Param {
         name,
@@ -110,11 +124,24 @@ const fn opt(name: &'static str, kind: Kind, default: Default) -> Param {
     }
 }
 
+/// A call that gives one tensor.
+fn out(a: &Args, args: Vec<Expr>, attrs: Vec<Attr>, elem: ElemTy, items: Shape) -> Option<Out> {
+    Some(Out {
+        builtin: a.row.builtin,
+        args,
+        attrs,
+        ty: Ty::Tensor(elem, items),
+    })
+}
+
 static TABLE: LazyLock<HashMap<&'static str, &'static Row>> = LazyLock::new(|| {
     let files = [
         elementwise::ROWS,
         reduce::ROWS,
         shape::ROWS,
+        join::ROWS,
+        slices::ROWS,
+        create::ROWS,
         indexing::ROWS,
         linalg::ROWS,
         neural::ROWS,
@@ -127,7 +154,7 @@ static TABLE: LazyLock<HashMap<&'static str, &'static Row>> = LazyLock::new(|| {
         .collect()
 });
 
-pub fn row(name: &str) -> Option<&'static Row> {
+pub fn find(name: &str) -> Option<&'static Row> {
     TABLE.get(name).copied()
 }
 

@@ -1,7 +1,7 @@
 //! Convolution, pooling, dropout and losses.
 
 use super::args::{Args, Given, int_attr, ints_attr, pads_attr};
-use super::{Default, Kind, Out, Param, Row, Rule, opt, req};
+use super::{Default, Kind, Out, Param, Row, opt, req, row};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
 use crate::check::poly;
@@ -9,15 +9,6 @@ use crate::check::problem::Problem;
 use crate::check::require::Need;
 use crate::check::shape::{self, same_shape};
 use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Shape, ShapeItem, Static, Ty};
-
-const fn row(name: &'static str, builtin: Builtin, params: &'static [Param], rule: Rule) -> Row {
-    Row {
-        name,
-        builtin,
-        params,
-        rule,
-    }
-}
 
 const POOL: &[Param] = &[
     req("x", Kind::Value),

@@ -1,21 +1,12 @@
 //! Random numbers. What uses a key up is told in [`crate::check::keys`].
 
 use super::args::{Args, dim_attr, int_attr, shape_attr};
-use super::{Default, Kind, Out, Param, Row, Rule, opt, req};
+use super::{Default, Kind, Out, Param, Row, opt, req, row};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
 use crate::check::problem::Problem;
 use crate::check::shape::{broadcast, same_shape};
 use crate::typed::{Builtin, Elem, ElemTy, Expr, Shape, ShapeItem, Ty};
-
-const fn row(name: &'static str, builtin: Builtin, params: &'static [Param], rule: Rule) -> Row {
-    Row {
-        name,
-        builtin,
-        params,
-        rule,
-    }
-}
 
 const K: Param = req("k", Kind::Value);
 const SHAPE: Param = req("shape", Kind::Shape);

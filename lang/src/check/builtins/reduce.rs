@@ -2,7 +2,7 @@
 
 use super::args::{Args, flag_attr, int_attr, ints_attr};
 use super::elementwise::binary;
-use super::{Default, Kind, Out, Param, Row, Rule, opt, req};
+use super::{Default, Kind, Out, Param, Row, opt, req, row};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
 use crate::check::problem::Problem;
@@ -42,15 +42,6 @@ const NORM: &[Param] = &[
     opt("axis", Kind::Ints, Default::Absent),
     opt("keepdims", Kind::Flag, Default::Flag(false)),
 ];
-
-const fn row(name: &'static str, builtin: Builtin, params: &'static [Param], rule: Rule) -> Row {
-    Row {
-        name,
-        builtin,
-        params,
-        rule,
-    }
-}
 
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[

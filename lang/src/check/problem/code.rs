@@ -45,8 +45,7 @@ impl Problem {
             | P::BadIndex { .. }
             | P::TooManyIndices { .. }
             | P::TwoRests { .. }
-            | P::DynamicRange { .. }
-            | P::BackwardRange { .. } => "E0312",
+            | P::DynamicRange { .. } => "E0312",
             P::AxisRange { .. }
             | P::AxisTwice { .. }
             | P::OneAxis { .. }

@@ -1,7 +1,10 @@
 //! Everything that can be wrong with a program that parses, as data. The prose stands in [`prose`], by subject.
 
 mod code;
+mod parts;
 mod prose;
+
+pub use parts::{Context, Growth, Operand, Repeat};
 
 use super::cx::Place;
 use super::infer::Clash;
@@ -13,634 +16,150 @@ use crate::source::LoadError;
 use crate::span::Span;
 use crate::typed::{Dim, Shape, ShapeItem, Ty};
 
-/// An operand in a message.
-#[derive(Clone, Debug)]
-pub struct Operand {
-    pub span: Span,
-    pub ty: Ty,
-    /// As written.
-    pub text: String,
-}
-
-/// Why a type was expected somewhere.
-#[derive(Clone, Debug)]
-pub enum Context {
-    Let {
-        ty: Span,
-    },
-    Const {
-        name: Name,
-        ty: Span,
-    },
-    Return {
-        name: Name,
-        ty: Span,
-    },
-    /// `shown`: the parameter's type with what the other arguments tell of it.
-    Arg {
-        callee: String,
-        param: Name,
-        definition: Span,
-        shown: String,
-    },
-    LambdaParam {
-        ty: Span,
-    },
-    Field {
-        name: Name,
-    },
-    Assign {
-        name: Name,
-        definition: Span,
-        in_loop: bool,
-    },
-    /// The value that `scan` or `fold` hands from step to step.
-    Carry {
-        what: &'static str,
-        init: Span,
-    },
-    /// Of a list or `stack`.
-    Element {
-        first: Span,
-    },
-    /// Of a range in `for`.
-    Bound,
-    Operand {
-        what: &'static str,
-    },
-    /// The tangents of `jvp`, the cotangent of `vjp`.
-    Product {
-        what: &'static str,
-    },
-    /// Of `assert_close`.
-    Close {
-        first: Span,
-    },
-    /// What a function's own `vjp` block gives.
-    Cotangent {
-        params: Span,
-    },
-}
-
+#[rustfmt::skip]
 #[derive(Clone, Debug)]
 pub enum Problem {
     // Names, imports, constants.
-    UnknownName {
-        what: &'static str,
-        name: Name,
-        module: Option<Name>,
-        span: Span,
-        near: Option<String>,
-    },
-    UnknownModule {
-        span: Span,
-        name: Name,
-        near: Option<String>,
-    },
-    Duplicate {
-        what: &'static str,
-        name: Name,
-        span: Span,
-        before: Span,
-    },
-    ReservedName {
-        span: Span,
-        name: Name,
-    },
+    UnknownName { what: &'static str, name: Name, module: Option<Name>, span: Span, near: Option<String> },
+    UnknownModule { span: Span, name: Name, near: Option<String> },
+    Duplicate { what: &'static str, name: Name, span: Span, before: Span },
+    ReservedName { span: Span, name: Name },
     ImportFailed {
-        span: Span,
-        path: String,
-        reason: String,
+        span: Span, path: String, reason: String,
         /// The standard library's modules, where one of them may have been meant.
         std: Vec<&'static str>,
         near: Option<String>,
     },
-    ImportCycle {
-        chain: Vec<(String, Span)>,
-    },
-    SetUnknown {
-        span: Span,
-        name: Name,
-        near: Option<String>,
-    },
-    SetKind {
-        span: Span,
-        name: Name,
-        found: &'static str,
-        wanted: &'static str,
-        definition: Span,
-    },
-    ConstCycle {
-        span: Span,
-        name: Name,
-        definition: Span,
-    },
-    TypeCycle {
-        span: Span,
-        name: Name,
-        definition: Span,
-    },
+    ImportCycle { chain: Vec<(String, Span)> },
+    SetUnknown { span: Span, name: Name, near: Option<String> },
+    SetKind { span: Span, name: Name, found: &'static str, wanted: &'static str, definition: Span },
+    ConstCycle { span: Span, name: Name, definition: Span },
+    TypeCycle { span: Span, name: Name, definition: Span },
     Recursion {
         /// The calls, each with the function that makes it, back to the first.
         cycle: Vec<(Name, Span)>,
     },
-    NotAType {
-        span: Span,
-        name: Name,
-        what: &'static str,
-    },
-    NotAValue {
-        span: Span,
-        name: Name,
-        what: &'static str,
-    },
-    NotAssignable {
-        span: Span,
-        name: Name,
-        definition: Option<Span>,
-        in_lambda: bool,
-    },
-    TooLarge {
-        span: Span,
-        what: Growth,
-    },
-    ConstOverflow {
-        span: Span,
-    },
-    ConstDivisionByZero {
-        span: Span,
-    },
-    Misplaced {
-        span: Span,
-        what: &'static str,
-    },
-    FunctionAsValue {
-        span: Span,
-        name: Option<Name>,
-    },
-    BareTransform {
-        span: Span,
-        name: Name,
-    },
-    FormAsFunction {
-        span: Span,
-        name: &'static str,
-    },
-    BuiltinAsFunction {
-        span: Span,
-        name: &'static str,
-        needs: &'static str,
-    },
+    NotAType { span: Span, name: Name, what: &'static str },
+    NotAValue { span: Span, name: Name, what: &'static str },
+    NotAssignable { span: Span, name: Name, definition: Option<Span>, in_lambda: bool },
+    TooLarge { span: Span, what: Growth },
+    ConstOverflow { span: Span },
+    ConstDivisionByZero { span: Span },
+    Misplaced { span: Span, what: &'static str },
+    FunctionAsValue { span: Span, name: Option<Name> },
+    BareTransform { span: Span, name: Name },
+    FormAsFunction { span: Span, name: &'static str },
+    BuiltinAsFunction { span: Span, name: &'static str, needs: &'static str },
 
     // Types and shapes.
-    ElemMix {
-        op: &'static str,
-        op_span: Span,
-        left: Operand,
-        right: Operand,
-        help: Option<String>,
-    },
-    MatMulInner {
-        left: Operand,
-        right: Operand,
-        help: Vec<String>,
-    },
-    MatMulScalar {
-        span: Span,
-        ty: Ty,
-    },
-    NoBroadcast {
-        op: String,
-        op_span: Span,
-        left: Operand,
-        right: Operand,
-        clash: NoBroadcast,
-        help: Vec<String>,
-    },
-    BroadcastTo {
-        span: Span,
-        from: Ty,
-        to: Shape,
-    },
-    Mismatch {
-        context: Context,
-        span: Span,
-        expected: Ty,
-        found: Ty,
-        clash: Clash,
-        help: Vec<String>,
-    },
+    ElemMix { op: &'static str, op_span: Span, left: Operand, right: Operand, help: Option<String> },
+    MatMulInner { left: Operand, right: Operand, help: Vec<String> },
+    MatMulScalar { span: Span, ty: Ty },
+    NoBroadcast { op: String, op_span: Span, left: Operand, right: Operand, clash: NoBroadcast, help: Vec<String> },
+    BroadcastTo { span: Span, from: Ty, to: Shape },
+    Mismatch { context: Context, span: Span, expected: Ty, found: Ty, clash: Clash, help: Vec<String> },
     ArgCount {
-        span: Span,
-        callee: String,
+        span: Span, callee: String,
         /// With those that have defaults.
         expected: usize,
-        optional: usize,
-        found: usize,
-        missing: Vec<Name>,
-        definition: Option<Span>,
+        optional: usize, found: usize, missing: Vec<Name>, definition: Option<Span>,
     },
-    ArgTwice {
-        span: Span,
-        name: Name,
-        callee: String,
-    },
-    UnknownArg {
-        span: Span,
-        name: Name,
-        callee: String,
-        near: Option<String>,
-        known: Vec<Name>,
-    },
-    FunctionResult {
-        span: Span,
-        function: String,
-        expected: Ty,
-        found: Ty,
-    },
-    NoField {
-        span: Span,
-        name: Name,
-        base: Span,
-        ty: Ty,
-        near: Option<String>,
-    },
-    NoTupleField {
-        span: Span,
-        index: u32,
-        ty: Ty,
-    },
-    NotATensor {
-        span: Span,
-        what: String,
-        ty: Ty,
-    },
-    NotAScalar {
-        span: Span,
-        what: String,
-        ty: Ty,
-    },
-    NotAVector {
-        span: Span,
-        what: &'static str,
-        ty: Ty,
-    },
-    NotAMatrix {
-        span: Span,
-        what: &'static str,
-        ty: Ty,
-    },
-    NotSquare {
-        span: Span,
-        what: &'static str,
-        ty: Ty,
-    },
-    NotATree {
-        span: Span,
-        ty: Ty,
-    },
-    WrongElem {
-        span: Span,
-        what: String,
-        wanted: &'static str,
-        found: Ty,
-        help: Option<String>,
-    },
-    NotIndexable {
-        span: Span,
-        ty: Ty,
-    },
-    BadIndex {
-        span: Span,
-        ty: Option<Ty>,
-        is_bool: bool,
-    },
-    TooManyIndices {
-        span: Span,
-        used: usize,
-        ty: Ty,
-    },
-    TwoRests {
-        span: Span,
-    },
-    DynamicRange {
-        span: Span,
-    },
-    BackwardRange {
-        span: Span,
-    },
+    ArgTwice { span: Span, name: Name, callee: String },
+    UnknownArg { span: Span, name: Name, callee: String, near: Option<String>, known: Vec<Name> },
+    FunctionResult { span: Span, function: String, expected: Ty, found: Ty },
+    NoField { span: Span, name: Name, base: Span, ty: Ty, near: Option<String> },
+    NoTupleField { span: Span, index: u32, ty: Ty },
+    NotATensor { span: Span, what: String, ty: Ty },
+    NotAScalar { span: Span, what: String, ty: Ty },
+    NotAVector { span: Span, what: &'static str, ty: Ty },
+    NotAMatrix { span: Span, what: &'static str, ty: Ty },
+    NotSquare { span: Span, what: &'static str, ty: Ty },
+    NotATree { span: Span, ty: Ty },
+    WrongElem { span: Span, what: String, wanted: &'static str, found: Ty, help: Option<String> },
+    NotIndexable { span: Span, ty: Ty },
+    BadIndex { span: Span, ty: Option<Ty>, is_bool: bool },
+    TooManyIndices { span: Span, used: usize, ty: Ty },
+    TwoRests { span: Span },
+    DynamicRange { span: Span },
     RangeOutside {
-        span: Span,
-        lo: i64,
-        hi: i64,
+        span: Span, lo: i64, hi: i64,
+        /// Whether `hi` is on the wrong side of `lo`.
+        crossed: bool,
         size: Dim,
     },
-    IndicesDiffer {
-        span: Span,
-        left: ShapeItem,
-        right: ShapeItem,
-    },
-    IndexOutOfRange {
-        span: Span,
-        index: i64,
-        size: Dim,
-        callee: Option<(Name, Span)>,
-    },
-    IndexBeyond {
-        span: Span,
-        index: Dim,
-        size: Dim,
-    },
-    AxisRange {
-        span: Span,
-        what: String,
-        axis: i64,
-        ty: Ty,
-    },
-    AxisTwice {
-        span: Span,
-        what: String,
-        axis: i64,
-    },
-    OneAxis {
-        span: Span,
-        what: &'static str,
-    },
-    Permutation {
-        span: Span,
-        found: usize,
-        ty: Ty,
-    },
-    ReshapeCount {
-        span: Span,
-        from: Ty,
-        to: Shape,
-        have: Dim,
-        want: Dim,
-    },
-    TwoOpenSizes {
-        span: Span,
-    },
-    CannotInfer {
-        span: Span,
-        param: Name,
-        callee: Name,
-        definition: Span,
-    },
-    Deferred {
-        span: Span,
-        callee: Name,
-        clash: Clash,
-    },
-    NotStatic {
-        span: Span,
-        what: &'static str,
-    },
-    BranchesDiffer {
-        first: Ty,
-        first_span: Span,
-        second: Ty,
-        second_span: Span,
-    },
-    IfWithoutElse {
-        span: Span,
-        ty: Ty,
-    },
-    NotACondition {
-        span: Span,
-        ty: Ty,
-        text: String,
-    },
-    LiteralRange {
-        span: Span,
-        value: i128,
-        ty: Ty,
-    },
-    PatternMismatch {
-        span: Span,
-        parts: usize,
-        ty: Ty,
-    },
-    NotCallable {
-        span: Span,
-        ty: Option<Ty>,
-        what: &'static str,
-    },
-    TreesDiffer {
-        span: Span,
-        first_span: Span,
-        first: Ty,
-        other: Ty,
-    },
-    LeafResult {
-        span: Span,
-        ty: Ty,
-    },
-    FloatLeaves {
-        span: Span,
-        callee: Name,
-        path: String,
-        ty: Ty,
-        origin: Span,
-    },
-    ReturnHere {
-        span: Span,
-        in_loop: bool,
-    },
+    IndicesDiffer { span: Span, left: ShapeItem, right: ShapeItem },
+    IndexOutOfRange { span: Span, index: i64, size: Dim, callee: Option<(Name, Span)> },
+    IndexBeyond { span: Span, index: Dim, size: Dim },
+    AxisRange { span: Span, what: String, axis: i64, ty: Ty },
+    AxisTwice { span: Span, what: String, axis: i64 },
+    OneAxis { span: Span, what: &'static str },
+    Permutation { span: Span, found: usize, ty: Ty },
+    ReshapeCount { span: Span, from: Ty, to: Shape, have: Dim, want: Dim },
+    TwoOpenSizes { span: Span },
+    CannotInfer { span: Span, param: Name, callee: Name, definition: Span },
+    Deferred { span: Span, callee: Name, clash: Clash },
+    NotStatic { span: Span, what: &'static str },
+    BranchesDiffer { first: Ty, first_span: Span, second: Ty, second_span: Span },
+    IfWithoutElse { span: Span, ty: Ty },
+    NotACondition { span: Span, ty: Ty, text: String },
+    LiteralRange { span: Span, value: i128, ty: Ty },
+    PatternMismatch { span: Span, parts: usize, ty: Ty },
+    NotCallable { span: Span, ty: Option<Ty>, what: &'static str },
+    TreesDiffer { span: Span, first_span: Span, first: Ty, other: Ty },
+    LeafResult { span: Span, ty: Ty },
+    FloatLeaves { span: Span, callee: Name, path: String, ty: Ty, origin: Span },
+    ReturnHere { span: Span, in_loop: bool },
     MissingValue {
-        span: Span,
-        name: Name,
-        ret: Ty,
+        span: Span, name: Name, ret: Ty,
         /// The expression whose semicolon drops the value.
         dropped: Option<Span>,
     },
-    TooManyReturns {
-        span: Span,
-        name: Name,
-    },
-    Einsum {
-        span: Span,
-        reason: String,
-    },
+    TooManyReturns { span: Span, name: Name },
+    Einsum { span: Span, reason: String },
     EinsumSizes {
-        span: Span,
-        letter: char,
+        span: Span, letter: char,
         /// Whether the letter stands in for an ellipsis.
         dots: bool,
-        first: ShapeItem,
-        other: ShapeItem,
+        first: ShapeItem, other: ShapeItem,
     },
-    EmptyList {
-        span: Span,
-    },
-    GenericArgCount {
-        span: Span,
-        name: Name,
-        expected: usize,
-        found: usize,
-    },
-    TypeForDimension {
-        span: Span,
-    },
-    DimensionForType {
-        span: Span,
-    },
-    ElemArg {
-        span: Span,
-        kind: GenericKind,
-        found: Ty,
-    },
-    NoInstantiation {
-        span: Span,
-    },
-    UnknownRank {
-        span: Span,
-        what: String,
-        ty: Ty,
-    },
-    IndexIntoRank {
-        span: Span,
-        ty: Ty,
-    },
-    OpenDiagonal {
-        span: Span,
-        rows: Dim,
-        columns: Dim,
-    },
-    RigidTree {
-        span: Span,
-        what: &'static str,
-        ty: Ty,
-    },
-    NoRows {
-        span: Span,
-        ty: Ty,
-    },
-    RowsDiffer {
-        span: Span,
-        path: String,
-        first: Dim,
-        other: Dim,
-    },
-    NegativeSize {
-        span: Span,
-        size: i64,
-        callee: Option<(Name, Span)>,
-    },
-    Inexact {
-        span: Span,
-        callee: Option<(Name, Span)>,
-        text: Option<String>,
-    },
-    ConvRanks {
-        input: Operand,
-        kernel: Operand,
-    },
-    ConvChannels {
-        input: Operand,
-        kernel: Operand,
-        channels: Dim,
-        taken: Dim,
-        groups: Dim,
-    },
-    PoolRank {
-        span: Span,
-        what: &'static str,
-        ty: Ty,
-    },
-    PerDimension {
-        span: Span,
-        what: &'static str,
-        found: usize,
-        wanted: usize,
-    },
-    WindowTooLarge {
-        span: Span,
-        window: Dim,
-        size: Dim,
-    },
-    PadRank {
-        span: Span,
-        pads: usize,
-        ty: Ty,
-    },
-    UpdateShape {
-        span: Span,
-        found: Ty,
-        wanted: Ty,
-    },
-    ConcatShapes {
-        first: Operand,
-        other: Operand,
-        axis: i64,
-    },
-    AlongShapes {
-        array: Operand,
-        index: Operand,
-        axis: i64,
-    },
-    SolveShapes {
-        matrix: Operand,
-        rhs: Operand,
-        left: bool,
-    },
-    LabelShape {
-        logits: Operand,
-        labels: Operand,
-        rows: Ty,
-    },
-    SliceSize {
-        span: Span,
-        size: Dim,
-        rows: Dim,
-    },
-    StartsCount {
-        span: Span,
-        found: usize,
-        ty: Ty,
-    },
-    SqueezeSize {
-        span: Span,
-        axis: i64,
-        ty: Ty,
-    },
-    RollAxes {
-        span: Span,
-        shifts: usize,
-        axes: usize,
-    },
-    OneOfTexts {
-        span: Span,
-        what: &'static str,
-        found: String,
-        known: &'static [&'static str],
-    },
+    EmptyList { span: Span },
+    GenericArgCount { span: Span, name: Name, expected: usize, found: usize },
+    TypeForDimension { span: Span },
+    DimensionForType { span: Span },
+    ElemArg { span: Span, kind: GenericKind, found: Ty },
+    NoInstantiation { span: Span },
+    UnknownRank { span: Span, what: String, ty: Ty },
+    IndexIntoRank { span: Span, ty: Ty },
+    OpenDiagonal { span: Span, rows: Dim, columns: Dim },
+    RigidTree { span: Span, what: &'static str, ty: Ty },
+    NoRows { span: Span, ty: Ty },
+    RowsDiffer { span: Span, path: String, first: Dim, other: Dim },
+    NegativeSize { span: Span, size: i64, callee: Option<(Name, Span)> },
+    Inexact { span: Span, callee: Option<(Name, Span)>, text: Option<String> },
+    ConvRanks { input: Operand, kernel: Operand },
+    ConvChannels { input: Operand, kernel: Operand, channels: Dim, taken: Dim, groups: Dim },
+    PoolRank { span: Span, what: &'static str, ty: Ty },
+    PerDimension { span: Span, what: &'static str, found: usize, wanted: usize },
+    WindowTooLarge { span: Span, window: Dim, size: Dim },
+    PadRank { span: Span, pads: usize, ty: Ty },
+    UpdateShape { span: Span, found: Ty, wanted: Ty },
+    ConcatShapes { first: Operand, other: Operand, axis: i64 },
+    AlongShapes { array: Operand, index: Operand, axis: i64 },
+    SolveShapes { matrix: Operand, rhs: Operand, left: bool },
+    LabelShape { logits: Operand, labels: Operand, rows: Ty },
+    SliceSize { span: Span, size: Dim, rows: Dim },
+    StartsCount { span: Span, found: usize, ty: Ty },
+    SqueezeSize { span: Span, axis: i64, ty: Ty },
+    RollAxes { span: Span, shifts: usize, axes: usize },
+    OneOfTexts { span: Span, what: &'static str, found: String, known: &'static [&'static str] },
     /// `max(x, y, axis=…)`.
-    ExtremeOfTwo {
-        span: Span,
-        name: &'static str,
-    },
+    ExtremeOfTwo { span: Span, name: &'static str },
     /// `norm(x, ord=1)` of a matrix.
-    MatrixNorm {
-        span: Span,
-    },
-    Rate {
-        span: Span,
-        rate: f64,
-    },
-    ZeroStep {
-        span: Span,
-    },
-    BitcastWidth {
-        span: Span,
-        from: Ty,
-        to: Ty,
-    },
-    ShardRank {
-        span: Span,
-        axes: usize,
-        ty: Ty,
-    },
+    MatrixNorm { span: Span },
+    Rate { span: Span, rate: f64 },
+    ZeroStep { span: Span },
+    BitcastWidth { span: Span, from: Ty, to: Ty },
+    ShardRank { span: Span, axes: usize, ty: Ty },
 
     // Keys.
     KeyReuse {
@@ -651,170 +170,39 @@ pub enum Problem {
         /// The second use is the same place, in a later round of a loop or call of a function.
         repeats: Option<Repeat>,
     },
-    NotAKey {
-        span: Span,
-        what: &'static str,
-        ty: Ty,
-    },
+    NotAKey { span: Span, what: &'static str, ty: Ty },
 
     // Transforms.
-    GradOfNonScalar {
-        span: Span,
-        transform: &'static str,
-        function: String,
-        ty: Ty,
-        definition: Option<Span>,
-    },
-    GradOfInteger {
-        span: Span,
-        transform: &'static str,
-        transform_span: Span,
-        path: String,
-        leaf: Ty,
-        ty: Ty,
-    },
-    WrtRange {
-        span: Span,
-        wrt: i64,
-        args: usize,
-    },
-    AuxResult {
-        span: Span,
-        function: String,
-        ty: Ty,
-    },
-    ReverseThroughWhile {
-        span: Span,
-        transform: &'static str,
-        loop_span: Span,
-        is_for: bool,
-    },
-    ProductArgs {
-        span: Span,
-        transform: &'static str,
-        found: usize,
-    },
-    VmapAxesCount {
-        span: Span,
-        axes: usize,
-        args: usize,
-    },
-    VmapNothing {
-        span: Span,
-    },
-    VmapNoAxis {
-        span: Span,
-        axis: i64,
-        ty: Ty,
-    },
-    VmapSizes {
-        span: Span,
-        first: Dim,
-        first_span: Span,
-        other: Dim,
-        other_span: Span,
-    },
-    VmapOut {
-        span: Span,
-        out: i64,
-        ty: Ty,
-    },
-    ScanResult {
-        span: Span,
-        ty: Ty,
-    },
-    VjpParams {
-        span: Span,
-        found: usize,
-        wanted: usize,
-        name: Name,
-    },
-    VjpFunctionParam {
-        span: Span,
-        name: Name,
-    },
+    GradOfNonScalar { span: Span, transform: &'static str, function: String, ty: Ty, definition: Option<Span> },
+    GradOfInteger { span: Span, transform: &'static str, transform_span: Span, path: String, leaf: Ty, ty: Ty },
+    WrtRange { span: Span, wrt: i64, args: usize },
+    AuxResult { span: Span, function: String, ty: Ty },
+    ReverseThroughWhile { span: Span, transform: &'static str, loop_span: Span, is_for: bool },
+    ProductArgs { span: Span, transform: &'static str, found: usize },
+    VmapAxesCount { span: Span, axes: usize, args: usize },
+    VmapNothing { span: Span },
+    VmapNoAxis { span: Span, axis: i64, ty: Ty },
+    VmapSizes { span: Span, first: Dim, first_span: Span, other: Dim, other_span: Span },
+    VmapOut { span: Span, out: i64, ty: Ty },
+    ScanResult { span: Span, ty: Ty },
+    VjpParams { span: Span, found: usize, wanted: usize, name: Name },
+    VjpFunctionParam { span: Span, name: Name },
 
     // main and effects.
-    TwoMains {
-        span: Span,
-        before: Span,
-    },
-    EffectHere {
-        span: Span,
-        name: &'static str,
-        place: Place,
-        in_lambda: bool,
-    },
-    HostHere {
-        span: Span,
-        name: &'static str,
-    },
-    FormatSpec {
-        span: Span,
-        value: Span,
-        spec: String,
-        ty: Ty,
-        wants_int: bool,
-    },
-    SaveFormat {
-        span: Span,
-        path: String,
-    },
-    Data {
-        span: Span,
-        error: LoadError,
-    },
+    TwoMains { span: Span, before: Span },
+    EffectHere { span: Span, name: &'static str, place: Place, in_lambda: bool },
+    HostHere { span: Span, name: &'static str },
+    FormatSpec { span: Span, value: Span, spec: String, ty: Ty, wants_int: bool },
+    SaveFormat { span: Span, path: String },
+    Data { span: Span, error: LoadError },
 
     // Warnings.
-    BothStretch {
-        op: String,
-        op_span: Span,
-        left: Operand,
-        right: Operand,
-        result: Shape,
-    },
-    Unused {
-        what: &'static str,
-        name: Name,
-        span: Span,
-    },
-    Unreachable {
-        span: Span,
-        after: Span,
-    },
-    Shadows {
-        span: Span,
-        name: Name,
-        what: &'static str,
-    },
-    FloatEquality {
-        span: Span,
-        left: String,
-        right: String,
-        negated: bool,
-    },
-    Dropped {
-        span: Span,
-        ty: Ty,
-    },
-}
-
-/// Why one place uses a key more than once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeat {
-    Loop,
-    Lambda,
-}
-
-/// What grows without end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Growth {
-    /// The parts of a type.
-    Type,
-    /// Lambdas and constants, checked anew at each use.
-    Code,
-    /// Constants, aliases and lambdas defined by one another.
-    Nesting,
+    BothStretch { op: String, op_span: Span, left: Operand, right: Operand, result: Shape },
+    Unused { what: &'static str, name: Name, span: Span },
+    Unreachable { span: Span, after: Span },
+    Shadows { span: Span, name: Name, what: &'static str },
+    FloatEquality { span: Span, left: String, right: String, negated: bool },
+    Dropped { span: Span, ty: Ty },
 }
 
 impl Problem {

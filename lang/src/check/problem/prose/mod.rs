@@ -118,7 +118,6 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         | P::TooManyIndices { .. }
         | P::TwoRests { .. }
         | P::DynamicRange { .. }
-        | P::BackwardRange { .. }
         | P::RangeOutside { .. }
         | P::IndexOutOfRange { .. }
         | P::IndexBeyond { .. }

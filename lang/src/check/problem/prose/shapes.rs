@@ -104,16 +104,18 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
             "only known when it runs",
         )
         .help("for a start known at run time: `slice(x, start, size)` or `dynamic_slice`"),
-        P::BackwardRange { span } => error(
+        P::RangeOutside {
+            span,
+            lo,
+            hi,
+            crossed,
+            size,
+        } => error(
             p,
-            "a backward range takes the whole axis",
-            *span,
-            "bounds with a negative step",
-        )
-        .help("cut first, then turn: `x[a:b][::-1]`"),
-        P::RangeOutside { span, lo, hi, size } => error(
-            p,
-            format!("the range {lo}:{hi} is outside the axis"),
+            match crossed {
+                true => format!("the range from {lo} to {hi} runs against its step"),
+                false => format!("the range from {lo} to {hi} is outside the axis"),
+            },
             *span,
             format!("the axis has {} elements", n.dim(size)),
         ),

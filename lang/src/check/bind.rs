@@ -1,0 +1,204 @@
+//! `let`, and the patterns that it and other forms bind.
+
+use super::cx::{Cx, Place, bad, is_bad};
+use super::problem::{Context, Problem};
+use super::scope::Bound;
+use crate::ast::{self, ExprKind as A, Ident, StmtKind as S};
+use crate::span::Span;
+use crate::typed::{
+    Block, Expr, ExprKind, ForIter, LocalId, Pattern, ShapeItem, Stmt, StmtKind, Ty,
+};
+use std::collections::BTreeSet;
+
+impl<'a> Cx<'a, '_> {
+    pub fn let_stmt(
+        &mut self,
+        pattern: &'a ast::Pattern,
+        mutable: bool,
+        ty: Option<&'a ast::TypeExpr>,
+        value: &'a ast::Expr,
+    ) -> Option<StmtKind> {
+        if let (ast::Pattern::Name(name), false) = (pattern, mutable)
+            && self.is_function(value)
+        {
+            if let Some(t) = ty {
+                let want = self.resolve_type(t);
+                if let Ty::Fn(..) = want {
+                    self.function_arg(value, &want);
+                }
+            }
+            let now = self.scope.now();
+            let bound = match self.fn_ref(value) {
+                Some(f) => Bound::Function(f.defined_at(now)),
+                None => Bound::Bad,
+            };
+            self.scope.bind(name.node.clone(), name.span, bound);
+            return None;
+        }
+        let mark = self.infer.mark();
+        let value = match ty {
+            Some(t) => {
+                let want = self.resolve_type(t);
+                let checked = self.check(value, &want, Context::Let { ty: t.span });
+                // What the annotation says holds for what follows, even where the value did not fit it.
+                if is_bad(&checked) {
+                    self.bind_pattern(pattern, &want, mutable);
+                    return None;
+                }
+                let layout = self.layout(t);
+                let value = Expr {
+                    ty: want,
+                    ..checked
+                };
+                self.laid_out(value, &layout)
+            }
+            None => self.expr(value, None),
+        };
+        self.infer.settle(mark);
+        let is_constant = !mutable && ty.is_none();
+        let pattern = self.bind_value(pattern, &value, mutable, is_constant);
+        if is_bad(&value) {
+            return None;
+        }
+        Some(StmtKind::Let { pattern, value })
+    }
+
+    /// Binds a pattern to a value, keeping what of it is known at compile time.
+    fn bind_value(
+        &mut self,
+        pattern: &ast::Pattern,
+        value: &Expr,
+        mutable: bool,
+        is_constant: bool,
+    ) -> Pattern {
+        let ty = self.infer.ty(&value.ty);
+        match (pattern, &value.kind) {
+            (ast::Pattern::Name(name), ExprKind::Dim(d)) if is_constant => {
+                let id = self.local(name.node.clone(), ty, false, name.span);
+                let value = super::konst::Const::Dim(d.clone());
+                self.scope
+                    .bind(name.node.clone(), name.span, Bound::Const(value));
+                Pattern::Local(id)
+            }
+            (ast::Pattern::Tuple(parts, _), ExprKind::Fields(fields))
+                if parts.len() == fields.len() && matches!(ty, Ty::Tuple(_)) =>
+            {
+                let parts = parts.iter().zip(fields);
+                Pattern::Fields(
+                    parts
+                        .map(|(p, f)| self.bind_value(p, f, mutable, is_constant))
+                        .collect(),
+                )
+            }
+            _ => {
+                let bound = self.bind_pattern(pattern, &ty, mutable);
+                if let (Pattern::Local(id), false, Some(known)) =
+                    (&bound, mutable, self.const_of(value))
+                {
+                    self.local_consts.insert(*id, known);
+                }
+                if let (Pattern::Local(id), ExprKind::Builtin { attrs, .. }) = (&bound, &value.kind)
+                    && attrs.iter().any(|a| a.name == "keepdims")
+                {
+                    self.initialisers.insert(*id, value.clone());
+                }
+                bound
+            }
+        }
+    }
+
+    /// Declares the names of a pattern for a value of a type.
+    pub fn bind_pattern(&mut self, pattern: &ast::Pattern, ty: &Ty, mutable: bool) -> Pattern {
+        match pattern {
+            ast::Pattern::Name(name) => {
+                Pattern::Local(self.declare(name.node.clone(), ty.clone(), mutable, name.span))
+            }
+            ast::Pattern::Wild(_) => Pattern::Wild,
+            ast::Pattern::Tuple(parts, span) => self.bind_tuple(parts, *span, ty, mutable),
+            ast::Pattern::Record(fields, span) => self.bind_record(fields, *span, ty, mutable),
+        }
+    }
+
+    fn bind_tuple(
+        &mut self,
+        parts: &[ast::Pattern],
+        span: Span,
+        ty: &Ty,
+        mutable: bool,
+    ) -> Pattern {
+        let types = match self.infer.ty(ty) {
+            Ty::Tuple(types) if types.len() == parts.len() => types,
+            Ty::Tensor(elem, shape) if self.is_key_row(&elem, &shape, parts.len()) => {
+                vec![Ty::Tensor(elem, shape[1..].to_vec()); parts.len()]
+            }
+            Ty::Error => vec![Ty::Error; parts.len()],
+            ty => {
+                self.report(Problem::PatternMismatch {
+                    span,
+                    parts: parts.len(),
+                    ty,
+                });
+                vec![Ty::Error; parts.len()]
+            }
+        };
+        let bound = parts
+            .iter()
+            .zip(&types)
+            .map(|(p, t)| self.bind_pattern(p, t, mutable))
+            .collect();
+        Pattern::Fields(bound)
+    }
+
+    /// Whether a tensor is an array of just so many keys: `let (k1, k2) = split(k);`
+    fn is_key_row(&self, elem: &crate::typed::ElemTy, shape: &[ShapeItem], n: usize) -> bool {
+        *elem == crate::typed::ElemTy::Known(crate::typed::Elem::Key)
+            && matches!(shape.first(), Some(ShapeItem::Dim(d)) if d.as_int() == Some(n as i64))
+    }
+
+    fn bind_record(
+        &mut self,
+        fields: &[(Ident, ast::Pattern)],
+        span: Span,
+        ty: &Ty,
+        mutable: bool,
+    ) -> Pattern {
+        let known = match self.infer.ty(ty) {
+            Ty::Record(known) => known,
+            Ty::Error => {
+                for (_, p) in fields {
+                    self.bind_pattern(p, &Ty::Error, mutable);
+                }
+                return Pattern::Wild;
+            }
+            ty => {
+                self.report(Problem::PatternMismatch {
+                    span,
+                    parts: fields.len(),
+                    ty,
+                });
+                for (_, p) in fields {
+                    self.bind_pattern(p, &Ty::Error, mutable);
+                }
+                return Pattern::Wild;
+            }
+        };
+        let mut bound: Vec<Pattern> = vec![Pattern::Wild; known.len()];
+        for (name, p) in fields {
+            match known.iter().position(|(n, _)| *n == name.node) {
+                Some(i) => bound[i] = self.bind_pattern(p, &known[i].1, mutable),
+                None => {
+                    let near = super::near::near(&name.node, known.iter().map(|(n, _)| &**n));
+                    self.report(Problem::NoField {
+                        span: name.span,
+                        name: name.node.clone(),
+                        base: span,
+                        ty: Ty::Record(known.clone()),
+                        near,
+                    });
+                    self.bind_pattern(p, &Ty::Error, mutable);
+                }
+            }
+        }
+        Pattern::Fields(bound)
+    }
+}

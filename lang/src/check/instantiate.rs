@@ -1,0 +1,261 @@
+//! Generic parameters at a call: variables for them, what is given explicitly, and what they were found to be.
+
+use super::cx::Cx;
+use super::problem::{Context, Problem};
+use super::world::{ItemFn, Signature};
+use crate::ast::{GenericKind, IndexArg, Name};
+use crate::span::Span;
+use crate::typed::{Callee, FnId, GenericArg, Shape, Ty};
+
+impl<'a> Cx<'a, '_> {
+    /// Fresh variables for the generic parameters, those given explicitly set.
+    pub fn instantiate(
+        &mut self,
+        id: ItemFn,
+        signature: &Signature,
+        explicit: Option<&'a [IndexArg]>,
+        span: Span,
+    ) -> Option<Vec<GenericArg>> {
+        let mut args = Vec::with_capacity(signature.generics.len());
+        for g in signature.generics.iter() {
+            args.push(self.infer.instantiate(g));
+        }
+        let Some(explicit) = explicit else {
+            return Some(args);
+        };
+        let mut kinds = signature.generics.iter().map(|g| g.kind);
+        let before = kinds.position(|k| k == GenericKind::Spread);
+        let fixed = args.len() - usize::from(before.is_some());
+        // Without a `..` the last ones may be left to the arguments of the call.
+        let found = explicit.len();
+        let few = before.is_some_and(|at| found < fixed && found > at);
+        if few || before.is_none() && found > fixed {
+            let name = self.item_name(id);
+            self.report(Problem::GenericArgCount {
+                span,
+                name: name.trim_matches('`').into(),
+                expected: fixed,
+                found,
+            });
+            return None;
+        }
+        // A `..` takes what is between the others; if that is nothing, it is inferred.
+        let (first, rest) = explicit.split_at(before.map_or(found, |at| at.min(found)));
+        let (middle, last) = rest.split_at(found.saturating_sub(fixed));
+        let last_from = args.len() - last.len();
+        let single = first.iter().enumerate();
+        let single = single.chain(last.iter().enumerate().map(|(i, g)| (last_from + i, g)));
+        for (i, given) in single {
+            args[i] = self.explicit_arg(signature.generics[i].kind, given, span)?;
+        }
+        if let (Some(at), [_, ..]) = (before, middle) {
+            let parts: Option<Vec<Shape>> =
+                middle.iter().map(|g| self.explicit_dims(g, span)).collect();
+            args[at] = GenericArg::Spread(parts?.concat());
+        }
+        Some(args)
+    }
+
+    /// Dimensions given for a `..S`: a size, `..T`, or a shape of several.
+    fn explicit_dims(&mut self, given: &'a IndexArg, span: Span) -> Option<Shape> {
+        match given {
+            IndexArg::Spread(name) => self.spread(name).map(|s| vec![s]),
+            IndexArg::Expr(e) => self.static_shape(e),
+            _ => {
+                self.report(Problem::TypeForDimension { span });
+                None
+            }
+        }
+    }
+
+    fn explicit_arg(
+        &mut self,
+        kind: GenericKind,
+        given: &'a IndexArg,
+        span: Span,
+    ) -> Option<GenericArg> {
+        match (kind, given) {
+            (GenericKind::Dim, IndexArg::Expr(e)) => self.size(e).map(GenericArg::Dim),
+            (GenericKind::Spread, given) => self.explicit_dims(given, span).map(GenericArg::Spread),
+            (GenericKind::Tree, IndexArg::Expr(e)) => self.type_of_expr(e).map(GenericArg::Tree),
+            (GenericKind::Tree, IndexArg::Type(t)) => Some(GenericArg::Tree(self.resolve_type(t))),
+            (GenericKind::Float | GenericKind::Int | GenericKind::Num, IndexArg::Expr(e)) => {
+                let ty = self.type_of_expr(e)?;
+                self.elem_arg(kind, ty, e.span)
+            }
+            (GenericKind::Float | GenericKind::Int | GenericKind::Num, IndexArg::Type(t)) => {
+                let ty = self.resolve_type(t);
+                self.elem_arg(kind, ty, t.span)
+            }
+            _ => {
+                self.report(Problem::TypeForDimension { span });
+                None
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub fn arg_mismatch(
+        &mut self,
+        id: ItemFn,
+        signature: &Signature,
+        generics: &[GenericArg],
+        index: usize,
+        span: Span,
+        found: &Ty,
+        clash: super::infer::Clash,
+    ) {
+        let found = self.infer.ty(found);
+        let param = &signature.params[index];
+        let solved = self.solved_names(signature, generics);
+        let expected = super::subst::Subst::new(&solved)
+            .ty(&param.ty)
+            .unwrap_or(Ty::Error);
+        let actual = super::subst::Subst::new(generics)
+            .ty(&param.ty)
+            .map_or(Ty::Error, |t| self.infer.ty(&t));
+        let help = self.mismatch_help(&actual, &found, span);
+        // The parameters still open are shown by their names in the signature.
+        let names = super::show::Names {
+            generics: open_names(self, signature),
+            literals: self.infer.defaults(),
+            aliases: self.names.aliases.clone(),
+        };
+        let context = Context::Arg {
+            callee: self.item_name(id),
+            param: param.name.clone(),
+            definition: param.span,
+            shown: names.ty(&expected),
+        };
+        self.report(Problem::Mismatch {
+            context,
+            span,
+            expected: actual,
+            found,
+            clash,
+            help,
+        });
+    }
+
+    /// The generic arguments for a message: solved sizes with the parameter's name, `B=128`; open ones as parameters.
+    fn solved_names(&self, signature: &Signature, generics: &[GenericArg]) -> Vec<GenericArg> {
+        let mine = self.generics.len() as u32;
+        signature
+            .generics
+            .iter()
+            .zip(generics)
+            .enumerate()
+            .map(|(i, (g, arg))| {
+                let arg = self.infer.generic_arg(arg);
+                if !self.infer.is_solved(&arg) {
+                    // Numbered after the caller's own parameters, see `open_names`.
+                    return super::subst::parameter(
+                        g.kind,
+                        crate::typed::GenericId(mine + i as u32),
+                    );
+                }
+                match arg {
+                    GenericArg::Dim(d) if d.as_int().is_some() => {
+                        GenericArg::Dim(d.named(g.name.clone()))
+                    }
+                    arg => arg,
+                }
+            })
+            .collect()
+    }
+
+    /// Ends a call: what the arguments did not tell may come from the wanted type; then nothing may be open.
+    pub fn finish_item(
+        &mut self,
+        id: ItemFn,
+        signature: &Signature,
+        generics: Vec<GenericArg>,
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Option<(Callee, Ty)> {
+        let name: Name = self.item_name(id).trim_matches('`').into();
+        if let Err(clash) = self.infer.solve_deferred() {
+            self.report(Problem::Deferred {
+                span,
+                callee: name,
+                clash,
+            });
+            return None;
+        }
+        let is_open = |cx: &Self| generics.iter().any(|g| !cx.infer.is_solved(g));
+        if is_open(self)
+            && let Some(want) = want
+            && let Some(ret) = super::subst::Subst::new(&generics).ty(&signature.ret)
+        {
+            // Only a hint: a clash shows where the result is used.
+            let before = self.infer.clone();
+            let fits = self.infer.unify(&ret, want).is_ok() && self.infer.solve_deferred().is_ok();
+            if !fits {
+                self.infer = before;
+            }
+        }
+        if let Some(i) = generics.iter().position(|g| !self.infer.is_solved(g)) {
+            self.report(Problem::CannotInfer {
+                span,
+                param: signature.generics[i].name.clone(),
+                callee: name,
+                definition: self.w.fns[id.0].def.name.span,
+            });
+            return None;
+        }
+        let generics: Vec<GenericArg> =
+            generics.iter().map(|g| self.infer.generic_arg(g)).collect();
+        self.require_float_leaves(id, &generics, &name, span);
+        let requirements = self.w.fns[id.0].requirements.clone();
+        if !self.prove(&requirements, &generics, &name, span) {
+            return None;
+        }
+        let ret = match super::subst::Subst::new(&generics).ty(&signature.ret) {
+            Some(ret) => ret,
+            None => Ty::Error,
+        };
+        let id = self.w.fns[id.0].typed.unwrap_or(FnId(u32::MAX));
+        Some((Callee::Fn { id, generics }, ret))
+    }
+
+    fn require_float_leaves(
+        &mut self,
+        id: ItemFn,
+        generics: &[GenericArg],
+        name: &Name,
+        span: Span,
+    ) {
+        let requirements = self.w.fns[id.0].requirements.clone();
+        for requirement in requirements.iter() {
+            let super::require::Need::FloatLeaves(g) = requirement.need else {
+                continue;
+            };
+            let Some(GenericArg::Tree(tree)) = generics.get(g.0 as usize) else {
+                continue;
+            };
+            match super::require::leaf_without_float(tree, self) {
+                Some((path, ty)) => self.report(Problem::FloatLeaves {
+                    span,
+                    callee: name.clone(),
+                    path,
+                    ty,
+                    origin: requirement.span,
+                }),
+                None => {
+                    for (_, leaf) in super::subst::leaves(tree) {
+                        if let Ty::Tensor(elem, _) = leaf {
+                            let _ = self.infer.require(&elem, super::infer::Class::Float);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Generic names for messages about a signature: the caller's own, then the signature's.
+fn open_names(cx: &Cx, signature: &Signature) -> Vec<Name> {
+    let mine = cx.generics.iter().map(|g| g.name.clone());
+    mine.chain(signature.generics.iter().map(|g| g.name.clone()))
+        .collect()
+}
