@@ -498,7 +498,7 @@ impl<'a> Cx<'a, '_> {
     }
 }
 
-fn transformed(kind: Kind, callee: Callee, params: Vec<Ty>, ret: Ty, span: Span) -> Callee {
+pub fn transformed(kind: Kind, callee: Callee, params: Vec<Ty>, ret: Ty, span: Span) -> Callee {
     Callee::Transform(Box::new(Transform {
         kind,
         callee,

@@ -1,6 +1,7 @@
 //! `vmap`: what is mapped over which axis.
 
 use super::cx::Cx;
+use super::transform::{MapAxes, transformed};
 use super::func::{ArgTy, FnRef};
 use super::infer::Class;
 use super::problem::{Context, Problem};

@@ -44,8 +44,11 @@ pub fn of_fn(def: &FnDef, known: &[KeyFacts], sources: &Sources) -> (KeyFacts, V
         flow.body(&def.body, true);
         facts = flow.facts(&def.params);
     }
-    if let Some(vjp) = &def.vjp {
-        problems.extend(of_body(&vjp.body, known, sources));
+    // Its variables are among those of the function's body.
+    if let Some(vjp) = def.vjp.as_ref().filter(|_| has_keys(&def.body)) {
+        let mut flow = Flow::new(&def.body.locals, known, sources, false);
+        flow.body(&vjp.body, true);
+        problems.extend(flow.problems);
     }
     (facts, problems)
 }
