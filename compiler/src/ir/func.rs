@@ -52,10 +52,6 @@ impl Func {
         Value(self.types.len() as u32 - 1)
     }
 
-    pub fn value_count(&self) -> usize {
-        self.types.len()
-    }
-
     pub fn ty(&self, v: Value) -> &Type {
         &self.types[v.0 as usize]
     }

@@ -1,14 +1,11 @@
 //! `let`, and the patterns that it and other forms bind.
 
-use super::cx::{Cx, Place, bad, is_bad};
+use super::cx::{Cx, is_bad};
 use super::problem::{Context, Problem};
 use super::scope::Bound;
-use crate::ast::{self, ExprKind as A, Ident, StmtKind as S};
+use crate::ast::{self, Ident};
 use crate::span::Span;
-use crate::typed::{
-    Block, Expr, ExprKind, ForIter, LocalId, Pattern, ShapeItem, Stmt, StmtKind, Ty,
-};
-use std::collections::BTreeSet;
+use crate::typed::{Expr, ExprKind, Pattern, ShapeItem, StmtKind, Ty};
 
 impl<'a> Cx<'a, '_> {
     pub fn let_stmt(

@@ -1,14 +1,10 @@
 //! `if`, as a statement and as a value.
 
-use super::cx::{Cx, Place, bad, is_bad};
-use super::problem::{Context, Problem};
-use super::scope::Bound;
-use crate::ast::{self, ExprKind as A, Ident, StmtKind as S};
+use super::cx::{Cx, bad, is_bad};
+use super::problem::Problem;
+use crate::ast::{self, ExprKind as A};
 use crate::span::Span;
-use crate::typed::{
-    Block, Expr, ExprKind, ForIter, LocalId, Pattern, ShapeItem, Stmt, StmtKind, Ty,
-};
-use std::collections::BTreeSet;
+use crate::typed::{Block, Expr, ExprKind, Stmt, StmtKind, Ty};
 
 impl<'a> Cx<'a, '_> {
     // Branches.

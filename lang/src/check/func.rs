@@ -3,15 +3,13 @@
 use super::builtins::{self, Row};
 use super::cx::Cx;
 use super::near::near;
-use super::problem::{Context, Problem};
+use super::problem::Problem;
 use super::scope::Bound;
 use super::transform::{self, Spec};
 use super::world::{Item, ItemFn, Signature};
 use crate::ast::{self, ExprKind as A, GenericKind, Ident, IndexArg, LambdaParam, Name};
 use crate::span::Span;
-use crate::typed::{
-    Callee, Elem, ElemTy, Expr, ExprKind, FnId, GenericArg, Lambda, LocalId, Shape, Ty,
-};
+use crate::typed::{Elem, ElemTy, LocalId, Ty};
 use std::rc::Rc;
 
 #[derive(Clone, Debug)]

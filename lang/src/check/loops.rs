@@ -1,13 +1,9 @@
 //! `for` and `while`.
 
-use super::cx::{Cx, Place, bad, is_bad};
+use super::cx::{Cx, is_bad};
 use super::problem::{Context, Problem};
-use super::scope::Bound;
-use crate::ast::{self, ExprKind as A, Ident, StmtKind as S};
-use crate::span::Span;
-use crate::typed::{
-    Block, Expr, ExprKind, ForIter, LocalId, Pattern, ShapeItem, Stmt, StmtKind, Ty,
-};
+use crate::ast::{self};
+use crate::typed::{Block, Expr, ForIter, LocalId, ShapeItem, StmtKind, Ty};
 use std::collections::BTreeSet;
 
 impl<'a> Cx<'a, '_> {

@@ -1,14 +1,10 @@
 //! Statements, blocks and patterns.
 
-use super::cx::{Cx, Place, bad, is_bad};
+use super::cx::{Cx, Place, is_bad};
 use super::problem::{Context, Problem};
-use super::scope::Bound;
 use crate::ast::{self, ExprKind as A, Ident, StmtKind as S};
 use crate::span::Span;
-use crate::typed::{
-    Block, Expr, ExprKind, ForIter, LocalId, Pattern, ShapeItem, Stmt, StmtKind, Ty,
-};
-use std::collections::BTreeSet;
+use crate::typed::{Block, Expr, ExprKind, LocalId, Stmt, StmtKind, Ty};
 
 impl<'a> Cx<'a, '_> {
     /// A block as an expression: its statements in a scope of their own, then its value.

@@ -5,11 +5,10 @@ use super::func::{ArgTy, FnRef};
 use super::infer::Class;
 use super::problem::{Context, Problem};
 use super::require::Need;
-use super::shape;
 use super::subst::{leaves, map_leaves};
 use crate::ast::{self, ExprKind as A, Ident};
 use crate::span::Span;
-use crate::typed::{Callee, Dim, ElemTy, Shape, ShapeItem, Transform, TransformKind as Kind, Ty};
+use crate::typed::{Callee, ElemTy, Shape, ShapeItem, Transform, TransformKind as Kind, Ty};
 use std::rc::Rc;
 
 pub const NAMES: &[&str] = &[

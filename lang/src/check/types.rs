@@ -7,7 +7,7 @@ use super::problem::Problem;
 use super::show::Alias;
 use super::subst::Subst;
 use super::world::{Item, State, TypeId};
-use crate::ast::{self, Expr, ExprKind, GenericKind, Ident, TypeArg, TypeExpr, TypeExprKind};
+use crate::ast::{Expr, ExprKind, GenericKind, Ident, TypeArg, TypeExpr, TypeExprKind};
 use crate::span::Span;
 use crate::typed::{Elem, ElemTy, GenericArg, GenericId, Shape, ShapeItem, Ty};
 use std::collections::HashMap;

@@ -1,17 +1,13 @@
 //! `vmap`: what is mapped over which axis.
 
 use super::cx::Cx;
-use super::transform::{MapAxes, transformed};
 use super::func::{ArgTy, FnRef};
-use super::infer::Class;
-use super::problem::{Context, Problem};
-use super::require::Need;
+use super::problem::Problem;
 use super::shape;
-use super::subst::{leaves, map_leaves};
-use crate::ast::{self, ExprKind as A, Ident};
+use super::subst::map_leaves;
+use super::transform::{MapAxes, transformed};
 use crate::span::Span;
-use crate::typed::{Callee, Dim, ElemTy, Shape, ShapeItem, Transform, TransformKind as Kind, Ty};
-use std::rc::Rc;
+use crate::typed::{Callee, Dim, Shape, ShapeItem, TransformKind as Kind, Ty};
 
 impl<'a> Cx<'a, '_> {
     pub fn apply_vmap(

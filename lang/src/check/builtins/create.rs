@@ -8,7 +8,7 @@ use crate::check::poly;
 use crate::check::problem::Problem;
 use crate::check::shape;
 use crate::span::Span;
-use crate::typed::{Builtin, Dim, Elem, ElemTy, Expr, Shape, ShapeItem, Ty};
+use crate::typed::{Builtin, Dim, Elem, ElemTy, Expr, Shape, ShapeItem};
 
 const X: Param = req("x", Kind::Value);
 

@@ -1,8 +1,6 @@
 //! Expressions and callees.
 
 use super::{Printer, full_name};
-use crate::ast::{GenericKind, Name};
-use crate::check::Names;
 use crate::typed::*;
 use std::fmt::Write;
 
