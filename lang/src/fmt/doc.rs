@@ -57,6 +57,17 @@ impl Doc {
         }
     }
 
+    /// A group that is not laid out on one line.
+    pub fn broken(self) -> Doc {
+        match self {
+            Doc::Group { content, .. } => Doc::Group {
+                content,
+                broken: true,
+            },
+            other => other,
+        }
+    }
+
     /// Whether it has a line break that is not a matter of width. Looks into groups no further than their mark.
     pub fn is_broken(&self) -> bool {
         match self {

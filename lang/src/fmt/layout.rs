@@ -1,6 +1,7 @@
 //! From tokens to a document: items, blocks, statements and operators. Lists are in [`super::lists`].
 
 use super::doc::{Doc, Trailing};
+use super::print::WIDTH;
 use super::spacing::space_between;
 use super::tokens::{Piece, Role};
 use crate::lexer::Comment;
@@ -21,30 +22,34 @@ impl Layout<'_> {
             .map(|start| self.pieces.partition_point(|p| p.start < *start))
             .collect();
         starts.push(self.pieces.len());
+        let mut apart_before = false;
         for (n, range) in starts.windows(2).enumerate() {
             let (lo, hi) = (range[0], range[1]);
             if lo == hi {
                 continue;
             }
+            let item = self.seq(lo, hi);
+            let apart = self.stands_apart(lo, &item);
             if n > 0 {
-                let apart = self.stands_apart(starts[n - 1]) || self.stands_apart(lo);
-                let blank = apart || self.blank_before(lo);
+                let blank = apart_before || apart || self.blank_before(lo);
                 out.push(if blank { Doc::Blank } else { Doc::Hard });
             }
+            apart_before = apart;
             out.push(self.above(lo));
-            out.push(self.seq(lo, hi));
+            out.push(item);
             out.push(self.behind(hi - 1));
         }
         out.push(self.rest_of_comments());
         Doc::Concat(out)
     }
 
-    /// Whether empty lines separate the item from its neighbours.
-    fn stands_apart(&self, item: usize) -> bool {
-        matches!(
-            self.pieces[item].tok,
+    /// Whether empty lines separate the item from its neighbours: one with a body of several lines.
+    fn stands_apart(&self, start: usize, item: &Doc) -> bool {
+        let has_body = matches!(
+            self.pieces[start].tok,
             Tok::Fn | Tok::Main | Tok::Test | Tok::Mesh
-        )
+        );
+        has_body && (item.is_broken() || item.flat().chars().count() > WIDTH)
     }
 
     fn rest_of_comments(&self) -> Doc {
@@ -177,12 +182,16 @@ impl Layout<'_> {
             return self.operand(lo, hi);
         }
         let mut out = Vec::new();
+        let mut first = Doc::nil();
         let mut start = lo;
         self.each(lo, hi, |i| {
             if self.pieces[i].role == Role::Binary(loosest) {
                 // Behind a block the run starts with its operator, and the gap is there already.
                 if i > lo {
-                    out.push(self.run(start, i));
+                    match start == lo {
+                        true => first = self.run(start, i),
+                        false => out.push(self.run(start, i)),
+                    }
                     out.push(self.behind(i - 1));
                     out.push(match self.pieces[i].above.is_empty() {
                         true => Doc::Line(" "),
@@ -196,7 +205,7 @@ impl Layout<'_> {
             }
         });
         out.push(self.run(start, hi));
-        Doc::Concat(out).nest().group()
+        Doc::Concat(vec![first, Doc::Concat(out).nest()]).group()
     }
 
     /// A name, literal or bracket with signs before it and calls, fields and indices behind it.

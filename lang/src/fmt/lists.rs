@@ -3,6 +3,7 @@
 use super::doc::{Doc, INDENT};
 use super::layout::Layout;
 use super::print::WIDTH;
+use super::spacing::space_between;
 use super::tokens::Role;
 use crate::lexer::token::Tok;
 
@@ -38,7 +39,39 @@ impl Layout<'_> {
         if self.is_hugged(&elements, &docs) {
             return self.hugged(&list, docs);
         }
-        self.one_line_or_each(&list, &elements, docs)
+        let each = self.is_long_head(open, close);
+        let list = self.one_line_or_each(&list, &elements, docs);
+        match each {
+            true => list.broken(),
+            false => list,
+        }
+    }
+
+    /// Whether these are the parameters of a function whose head is too long for a line: they are what is broken then,
+    /// not its result.
+    fn is_long_head(&self, open: usize, close: usize) -> bool {
+        let before = |i: usize| i.checked_sub(1);
+        if self.pieces[open].tok != Tok::LParen {
+            return false;
+        }
+        let name = before(open).and_then(|i| match self.pieces[i].tok {
+            Tok::RBracket => before(self.pieces[i].partner),
+            _ => Some(i),
+        });
+        let Some(head) = name.and_then(before).filter(|i| self.pieces[*i].tok == Tok::Fn) else {
+            return false;
+        };
+        let mut end = close + 1;
+        while end < self.pieces.len() && self.pieces[end].role != Role::Block {
+            end = self.pieces[end].partner.max(end) + 1;
+        }
+        // As wide as its tokens with the spaces between them, and the brace.
+        let widths = (head..end).map(|i| {
+            let text = &self.text[self.pieces[i].start..self.pieces[i].end];
+            let space = i > head && space_between(&self.pieces[i - 1], &self.pieces[i]);
+            text.chars().count() + usize::from(space)
+        });
+        widths.sum::<usize>() + " {".len() > WIDTH
     }
 
     fn elements(&self, open: usize, close: usize) -> Vec<Element> {
