@@ -58,7 +58,10 @@ impl Layout<'_> {
             Tok::RBracket => before(self.pieces[i].partner),
             _ => Some(i),
         });
-        let Some(head) = name.and_then(before).filter(|i| self.pieces[*i].tok == Tok::Fn) else {
+        let Some(head) = name
+            .and_then(before)
+            .filter(|i| self.pieces[*i].tok == Tok::Fn)
+        else {
             return false;
         };
         let mut end = close + 1;
