@@ -139,6 +139,8 @@ pub enum TypeExprKind {
     Record(Vec<(Ident, TypeExpr)>),
     /// `fn(f32[N], i32) -> f32`
     Fn(Vec<TypeExpr>, Box<TypeExpr>),
+    /// `[..S, I, O]`: the sizes that a parameter takes, as `zeros` takes them. Only for parameters of a function.
+    Shape(Vec<TypeArg>),
     /// What stands where the parser recovered from an error, already reported.
     Error,
 }

@@ -11,6 +11,7 @@ const MODULES: &[(&str, File)] = &[
         "metrics",
         ("<std>/metrics.tl", include_str!("../../std/metrics.tl")),
     ),
+    ("nn", ("<std>/nn.tl", include_str!("../../std/nn.tl"))),
     (
         "optim",
         ("<std>/optim.tl", include_str!("../../std/optim.tl")),

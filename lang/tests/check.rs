@@ -33,9 +33,9 @@ macro_rules! programs {
 programs! {
     bad {
         arguments broadcasting effects generics gradients key_reuse loop_carried mnist_wrong_weights names no_cascades
-        recursion wrong_transforms
+        recursion shape_parameters wrong_transforms
     }
-    good { builtins control dimensions functions indexing keys literals mnist modules transforms trees }
+    good { builtins control dimensions functions indexing keys literals mnist modules shape_parameters transforms trees }
 }
 
 /// The snapshots are all of programs that are right or of programs that are wrong, as their folder says.

@@ -37,6 +37,13 @@ OPTIMISERS = {
     "lion": optax.lion(1e-3),
     "rmsprop": optax.rmsprop(2e-3),
     "adagrad": optax.adagrad(5e-2),
+    "nesterov decay": optax.sgd(5e-4, momentum=0.6, nesterov=True),
+    "adamw all": optax.adamw(2e-2, b1=0.7, b2=0.95, eps=1e-3, eps_root=1e-4, weight_decay=0.03),
+    "lion all": optax.lion(2e-3, b1=0.8, b2=0.95, weight_decay=0.2),
+    "rmsprop all": optax.rmsprop(3e-3, decay=0.8, eps=1e-2),
+    "adagrad all": optax.adagrad(1e-1, initial_accumulator_value=0.5, eps=1e-3),
+    "adam scheduled": optax.adam(optax.warmup_cosine_decay_schedule(0.0, 5e-2, 20, 90, end_value=1e-3)),
+    "sgd scheduled": optax.sgd(optax.exponential_decay(1e-3, 20, 0.5, staircase=True)),
     "clipped by norm, decayed": optax.chain(
         optax.clip_by_global_norm(2.0), optax.add_decayed_weights(0.1), optax.sgd(1e-2)
     ),
@@ -53,6 +60,9 @@ SCHEDULES = {
     "warmup cosine end": optax.warmup_cosine_decay_schedule(0.1, 2.0, 25, 90, end_value=0.05),
     "exponential": optax.exponential_decay(0.8, 10, 0.9),
     "exponential staircase": optax.exponential_decay(0.8, 10, 0.7, transition_begin=5, staircase=True),
+    "cosine beyond": optax.cosine_decay_schedule(2.0, 37, alpha=0.25),
+    "exponential growth": optax.exponential_decay(1e-3, 30, 1.7, transition_begin=10),
+    "linear from 7": optax.linear_schedule(0.5, 0.5, 10, transition_begin=7),
     "piecewise": optax.piecewise_constant_schedule(1.0, {10: 0.5, 40: 0.1, 80: 2.0}),
 }
 

@@ -93,6 +93,12 @@ impl<'a> Cx<'a, '_> {
             self.wrong_arity(&f, signature.params.len(), args.len(), span);
             return None;
         }
+        if let Some(param) = signature.params.iter().find(|p| p.shape.is_some()) {
+            let (name, needs) = (self.item_name(id), param.name.clone());
+            let span = at;
+            self.report(Problem::ShapeOfPassed { span, name, needs });
+            return None;
+        }
         let generics = self.instantiate(id, &signature, explicit, at)?;
         let subst = super::subst::Subst::new(&generics);
         for (i, arg) in args.iter().enumerate() {

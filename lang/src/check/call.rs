@@ -6,9 +6,9 @@ use super::konst::Const;
 use super::problem::Problem;
 use super::subst::Subst;
 use super::world::{ItemFn, Signature};
-use crate::ast::{self, Ident, IndexArg};
+use crate::ast::{self, Ident, IndexArg, Name};
 use crate::span::Span;
-use crate::typed::{Callee, Expr, ExprKind, Ty};
+use crate::typed::{Callee, Expr, ExprKind, GenericArg, ShapeItem, Ty};
 
 /// Where an argument of a parameter comes from.
 #[derive(Clone, Copy)]
@@ -189,6 +189,9 @@ impl<'a> Cx<'a, '_> {
                 }
                 let want = Subst::new(&generics).ty(&param.ty).unwrap_or(Ty::Error);
                 let arg = match given[i] {
+                    Given::Written(e) if param.shape.is_some() => {
+                        self.shape_arg(id, &signature, &generics, i, e)
+                    }
                     Given::Default => self.default_arg(param.default.clone(), &want, span),
                     Given::Written(e) if functions => self.function_arg(e, &want),
                     Given::Written(e) => {
@@ -222,6 +225,36 @@ impl<'a> Cx<'a, '_> {
             ty,
             span,
         }
+    }
+
+    /// Sizes for a parameter `shape: [B, N]`: they tell the dimensions, and nothing is passed.
+    fn shape_arg(
+        &mut self,
+        id: ItemFn,
+        signature: &Signature,
+        generics: &[GenericArg],
+        index: usize,
+        e: &'a ast::Expr,
+    ) -> Expr {
+        let param = &signature.params[index];
+        let Some(found) = self.static_shape(e) else {
+            return bad(e.span);
+        };
+        let want = param.shape.as_ref();
+        let want = want.and_then(|s| Subst::new(generics).shape(s));
+        let fits = want.is_some_and(|want| self.infer.unify_shape(&want, &found).is_ok());
+        if !fits {
+            self.report(Problem::ShapeArg {
+                span: e.span,
+                callee: self.item_name(id),
+                param: param.name.clone(),
+                definition: param.span,
+                expected: self.shown_shape(signature, generics, index),
+                found,
+            });
+            return bad(e.span);
+        }
+        super::stmt::unit(e.span)
     }
 
     /// The result type of a call that failed, if its arguments have no say in it.
@@ -401,14 +434,32 @@ impl<'a> Cx<'a, '_> {
         let Some((_, shape)) = self.tensor(&x, "shape") else {
             return bad(span);
         };
-        let Some(dims) = super::shape::dims(&shape) else {
+        if super::shape::dims(&shape).is_none() {
             self.report(Problem::UnknownRank {
                 span,
                 what: "`shape`".into(),
                 ty: self.infer.ty(&x.ty),
             });
             return bad(span);
-        };
+        }
+        self.sizes_tuple(&shape, span)
+    }
+
+    /// A parameter `shape: [B, N]` as a value: a tuple of constants, like `shape(x)`.
+    pub fn sizes_value(&mut self, shape: &[ShapeItem], name: &Name, span: Span) -> Expr {
+        if super::shape::dims(shape).is_none() {
+            self.report(Problem::NotAValue {
+                span,
+                name: name.clone(),
+                what: "a shape of any rank",
+            });
+            return bad(span);
+        }
+        self.sizes_tuple(shape, span)
+    }
+
+    fn sizes_tuple(&mut self, shape: &[ShapeItem], span: Span) -> Expr {
+        let dims = super::shape::dims(shape).unwrap_or_default();
         let fields: Vec<Expr> = dims
             .into_iter()
             .map(|d| self.konst(Const::Dim(d), None, span))

@@ -135,6 +135,7 @@ impl<'a> Cx<'a, '_> {
             return match binding.bound.clone() {
                 Bound::Local(id) => self.local_value(id, span),
                 Bound::Const(value) => self.konst(value, None, span),
+                Bound::Shape(shape) => self.sizes_value(&shape, name, span),
                 Bound::Function(_) => self.function_as_value(name, span),
                 Bound::Bad => bad(span),
             };

@@ -34,6 +34,10 @@ impl<'a> Cx<'a, '_> {
                 cx.report(problem);
             }
             let ty = cx.resolve_type(&param.ty);
+            let shape = match &param.ty.kind {
+                ast::TypeExprKind::Shape(sizes) => Some(cx.sizes(sizes).unwrap_or_default()),
+                _ => None,
+            };
             let default = param
                 .default
                 .as_ref()
@@ -41,6 +45,7 @@ impl<'a> Cx<'a, '_> {
             params.push(SigParam {
                 name: param.name.node.clone(),
                 ty,
+                shape,
                 default,
                 span: param.name.span,
             });
@@ -107,12 +112,9 @@ impl<'a> World<'a> {
         let mut params = Vec::new();
         let mut laid_out = Vec::new();
         for (param, written) in signature.params.iter().zip(&def.params) {
-            let id = cx.declare(
-                param.name.clone(),
-                param.ty.clone(),
-                false,
-                written.name.span,
-            );
+            let span = written.name.span;
+            let id = cx.local(param.name.clone(), param.ty.clone(), false, span);
+            cx.scope.bind(param.name.clone(), span, param.bound(id));
             params.push(typed::Param {
                 local: id,
                 name: param.name.clone(),
@@ -245,17 +247,15 @@ impl<'a> Cx<'a, '_> {
             return (Vec::new(), Block::default());
         }
         let mark = self.scope.open();
-        let types = signature
-            .params
-            .iter()
-            .map(|p| p.ty.clone())
-            .chain([signature.ret.clone(), signature.ret.clone()]);
+        let params = signature.params.iter().map(Some).chain([None, None]);
         let mut locals = Vec::new();
-        for (name, ty) in vjp.params.iter().zip(types) {
+        for (name, param) in vjp.params.iter().zip(params) {
+            let ty = param.map_or(&signature.ret, |p| &p.ty).clone();
             let id = self.local(name.node.clone(), ty, false, name.span);
+            let bound = param.map_or(Bound::Local(id), |p| p.bound(id));
             // Not every rule needs all of them.
             self.scope
-                .bind_silently(name.node.clone(), name.span, Bound::Local(id));
+                .bind_silently(name.node.clone(), name.span, bound);
             locals.push(id);
         }
         let mut cotangents: Vec<Ty> = signature

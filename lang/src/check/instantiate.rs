@@ -6,6 +6,7 @@ use super::world::{ItemFn, Signature};
 use crate::ast::{GenericKind, IndexArg, Name};
 use crate::span::Span;
 use crate::typed::{Callee, FnId, GenericArg, Shape, Ty};
+use std::rc::Rc;
 
 impl<'a> Cx<'a, '_> {
     /// Fresh variables for the generic parameters, those given explicitly set.
@@ -135,6 +136,24 @@ impl<'a> Cx<'a, '_> {
             clash,
             help,
         });
+    }
+
+    /// The sizes that a parameter takes, for a message: those still open by their names in the signature.
+    pub fn shown_shape(
+        &self,
+        signature: &Signature,
+        generics: &[GenericArg],
+        index: usize,
+    ) -> String {
+        let names = super::show::Names {
+            generics: open_names(self, signature),
+            literals: Vec::new(),
+            aliases: Rc::default(),
+        };
+        let solved = self.solved_names(signature, generics);
+        let shape = signature.params[index].shape.as_ref();
+        let shape = shape.and_then(|s| super::subst::Subst::new(&solved).shape(s));
+        names.shape(&shape.unwrap_or_default())
     }
 
     /// The generic arguments for a message: solved sizes with the parameter's name, `B=128`; open ones as parameters.

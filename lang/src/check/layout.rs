@@ -58,7 +58,7 @@ impl<'a> Cx<'a, '_> {
                 name,
                 args,
             } => self.layout_of_path(prefix.as_ref(), name, args, module, params, depth),
-            TypeExprKind::Fn(..) | TypeExprKind::Error => Layout::Free,
+            TypeExprKind::Fn(..) | TypeExprKind::Shape(_) | TypeExprKind::Error => Layout::Free,
         }
     }
 

@@ -2,9 +2,10 @@
 
 use super::func::FnRef;
 use super::konst::Const;
+use super::world::SigParam;
 use crate::ast::Name;
 use crate::span::Span;
-use crate::typed::LocalId;
+use crate::typed::{LocalId, Shape};
 use std::collections::HashMap;
 
 #[derive(Clone, Debug)]
@@ -12,10 +13,22 @@ pub enum Bound<'a> {
     Local(LocalId),
     /// `const`, and what `let` gives to sizes: `let (n, d) = shape(x);`
     Const(Const),
+    /// A parameter `shape: [B, N]`: sizes, where sizes are wanted.
+    Shape(Shape),
     /// `let f = grad(loss);`: resolved anew at each use.
     Function(FnRef<'a>),
     /// What could not be checked; already reported.
     Bad,
+}
+
+impl SigParam {
+    /// What the parameter means in the body of its function, where it is the variable `id`.
+    pub fn bound<'a>(&self, id: LocalId) -> Bound<'a> {
+        match &self.shape {
+            Some(shape) => Bound::Shape(shape.clone()),
+            None => Bound::Local(id),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -116,7 +129,7 @@ impl<'a> Scope<'a> {
         let binding = self.names.get(name)?.last()?;
         match binding.bound {
             Bound::Local(id) => Some(id),
-            Bound::Const(_) | Bound::Function(_) | Bound::Bad => None,
+            Bound::Const(_) | Bound::Shape(_) | Bound::Function(_) | Bound::Bad => None,
         }
     }
 

@@ -227,6 +227,7 @@ impl<'a> Cx<'a, '_> {
                     }
                 }
             }
+            A::Name(name) if self.bound_shape(name).is_some() => self.bound_shape(name),
             A::Name(_) | A::Field(..) if self.inline_list(e).is_some() => {
                 let (module, value) = self.inline_list(e)?;
                 self.in_module(module, |cx| cx.static_shape(value))
@@ -240,6 +241,14 @@ impl<'a> Cx<'a, '_> {
         match &e.kind {
             A::Spread(name) => self.spread(name),
             _ => self.size(e).map(ShapeItem::Dim),
+        }
+    }
+
+    /// The sizes that a parameter `shape: [B, N]` stands for.
+    fn bound_shape(&mut self, name: &str) -> Option<Shape> {
+        match &self.scope.get(name)?.bound {
+            Bound::Shape(shape) => Some(shape.clone()),
+            _ => None,
         }
     }
 

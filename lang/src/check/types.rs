@@ -44,6 +44,8 @@ impl<'a> Cx<'a, '_> {
                 params.iter().map(|p| self.resolve_type(p)).collect(),
                 Box::new(self.resolve_type(ret)),
             ),
+            // Nothing is passed: the sizes are known at compile time.
+            TypeExprKind::Shape(_) => Ty::unit(),
             TypeExprKind::Error => Ty::Error,
         }
     }
@@ -171,6 +173,14 @@ impl<'a> Cx<'a, '_> {
     }
 
     fn tensor_type(&mut self, elem: ElemTy, args: &'a [TypeArg]) -> Ty {
+        match self.sizes(args) {
+            Some(shape) => Ty::Tensor(elem, shape),
+            None => Ty::Error,
+        }
+    }
+
+    /// The sizes in the brackets of a type.
+    pub fn sizes(&mut self, args: &'a [TypeArg]) -> Option<Shape> {
         let mut shape = Shape::new();
         for arg in args {
             match arg {
@@ -178,22 +188,16 @@ impl<'a> Cx<'a, '_> {
                     if let Some(axis) = axis {
                         self.check_axis(axis);
                     }
-                    match self.size(size) {
-                        Some(dim) => shape.push(ShapeItem::Dim(dim)),
-                        None => return Ty::Error,
-                    }
+                    shape.push(ShapeItem::Dim(self.size(size)?));
                 }
-                TypeArg::Spread(name) => match self.spread(name) {
-                    Some(item) => shape.push(item),
-                    None => return Ty::Error,
-                },
+                TypeArg::Spread(name) => shape.push(self.spread(name)?),
                 TypeArg::Type(t) => {
                     self.report(Problem::TypeForDimension { span: t.span });
-                    return Ty::Error;
+                    return None;
                 }
             }
         }
-        Ty::Tensor(elem, shape)
+        Some(shape)
     }
 
     /// A `..S` parameter in a shape.
@@ -345,11 +349,7 @@ impl<'a> Cx<'a, '_> {
             let after = generics.len() - i - 1;
             if g.kind == GenericKind::Spread {
                 let (mine, others) = rest.split_at(rest.len() - after);
-                let ty = self.tensor_type(ElemTy::Known(Elem::F32), mine);
-                let Ty::Tensor(_, shape) = ty else {
-                    return None;
-                };
-                out.push(GenericArg::Spread(shape));
+                out.push(GenericArg::Spread(self.sizes(mine)?));
                 rest = others;
             } else {
                 let (first, others) = rest.split_first()?;

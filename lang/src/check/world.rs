@@ -11,7 +11,7 @@ use crate::ast::{self, ItemKind, Name};
 use crate::diag::Diagnostic;
 use crate::source::{Loader, Sources};
 use crate::span::Span;
-use crate::typed::{self, Elem, FnId, Generic, Ty};
+use crate::typed::{self, Elem, FnId, Generic, Shape, Ty};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -87,6 +87,8 @@ pub struct Signature {
 pub struct SigParam {
     pub name: Name,
     pub ty: Ty,
+    /// For a parameter that takes sizes; its type is then `()`.
+    pub shape: Option<Shape>,
     pub default: Option<Const>,
     pub span: Span,
 }

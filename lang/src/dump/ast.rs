@@ -203,6 +203,11 @@ impl Printer {
                 self.ty(ret);
                 self.put(")");
             }
+            TypeExprKind::Shape(sizes) => {
+                self.put("[");
+                self.each(sizes, Self::type_arg);
+                self.put("]");
+            }
             TypeExprKind::Error => self.put("(error)"),
         }
     }

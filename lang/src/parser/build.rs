@@ -225,6 +225,10 @@ impl Builder<'_> {
         self.ty(l, kind, r)
     }
 
+    pub fn shape_type(&mut self, l: u32, sizes: Vec<Deep<TypeArg>>, r: u32) -> Deep<TypeExpr> {
+        self.ty(l, gather(sizes).map(TypeExprKind::Shape), r)
+    }
+
     pub fn tuple_type(&mut self, l: u32, items: Vec<Deep<TypeExpr>>, r: u32) -> Deep<TypeExpr> {
         self.ty(l, gather(items).map(TypeExprKind::Tuple), r)
     }

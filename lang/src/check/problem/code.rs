@@ -22,7 +22,8 @@ impl Problem {
             P::FunctionAsValue { .. }
             | P::BareTransform { .. }
             | P::FormAsFunction { .. }
-            | P::BuiltinAsFunction { .. } => "E0214",
+            | P::BuiltinAsFunction { .. }
+            | P::ShapeOfPassed { .. } => "E0214",
             P::Misplaced { .. } => "E0215",
 
             P::ElemMix { .. } => "E0301",
@@ -31,7 +32,7 @@ impl Problem {
             P::Mismatch { context, .. } => mismatch(context),
             P::ArgCount { .. } => "E0305",
             P::ArgTwice { .. } | P::UnknownArg { .. } => "E0306",
-            P::FunctionResult { .. } => "E0307",
+            P::FunctionResult { .. } | P::ShapeArg { .. } => "E0307",
             P::NoField { .. } => "E0308",
             P::NoTupleField { .. } => "E0309",
             P::NotATensor { .. }

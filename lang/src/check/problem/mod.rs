@@ -50,6 +50,8 @@ pub enum Problem {
     BareTransform { span: Span, name: Name },
     FormAsFunction { span: Span, name: &'static str },
     BuiltinAsFunction { span: Span, name: &'static str, needs: &'static str },
+    /// A function that takes sizes, passed where nothing gives them.
+    ShapeOfPassed { span: Span, name: String, needs: Name },
 
     // Types and shapes.
     ElemMix { op: &'static str, op_span: Span, left: Operand, right: Operand, help: Option<String> },
@@ -57,6 +59,8 @@ pub enum Problem {
     MatMulScalar { span: Span, ty: Ty },
     NoBroadcast { op: String, op_span: Span, left: Operand, right: Operand, clash: NoBroadcast, help: Vec<String> },
     BroadcastTo { span: Span, from: Ty, to: Shape },
+    /// Sizes that do not fit a parameter `shape: [..S, I, O]`.
+    ShapeArg { span: Span, callee: String, param: Name, definition: Span, expected: String, found: Shape },
     Mismatch { context: Context, span: Span, expected: Ty, found: Ty, clash: Clash, help: Vec<String> },
     ArgCount {
         span: Span, callee: String,

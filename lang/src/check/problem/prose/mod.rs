@@ -86,7 +86,8 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         | P::FunctionAsValue { .. }
         | P::BareTransform { .. }
         | P::FormAsFunction { .. }
-        | P::BuiltinAsFunction { .. } => names::say(p),
+        | P::BuiltinAsFunction { .. }
+        | P::ShapeOfPassed { .. } => names::say(p),
 
         P::Mismatch {
             context,
@@ -96,6 +97,20 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
             clash,
             help,
         } => mismatch::say(p, n, context, *span, expected, found, clash, help),
+        P::ShapeArg {
+            span,
+            callee,
+            param,
+            definition,
+            expected,
+            found,
+        } => error(
+            p,
+            format!("argument `{param}` of {callee} has the wrong form"),
+            *span,
+            format!("this is {}, expected {expected}", n.shape(found)),
+        )
+        .label(*definition, format!("`{param}` is declared here")),
         P::FunctionResult {
             span,
             function,

@@ -263,6 +263,13 @@ pub fn say(p: &Problem) -> Diagnostic {
             "cannot be passed without it",
         )
         .help(format!("wrap it in a lambda: `|x| {name}(x, {needs}=…)`")),
+        P::ShapeOfPassed { span, name, needs } => error(
+            p,
+            format!("{name} needs its argument `{needs}`"),
+            *span,
+            "cannot be passed without it",
+        )
+        .help(format!("wrap it in a lambda that gives `{needs}`")),
         _ => elsewhere(p),
     }
 }
