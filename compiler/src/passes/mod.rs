@@ -8,6 +8,7 @@ mod copy;
 pub(crate) mod cse;
 mod dce;
 mod erase;
+mod fold;
 mod licm;
 mod scan_xs;
 mod simplify_regions;
@@ -37,7 +38,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 7] = [
+pub const REGISTRY: [Pass; 8] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -52,6 +53,11 @@ pub const REGISTRY: [Pass; 7] = [
         name: "erase",
         stage: Stage::AfterDerivatives,
         run: erase::run,
+    },
+    Pass {
+        name: "fold",
+        stage: Stage::AfterDerivatives,
+        run: fold::run,
     },
     Pass {
         name: "simplify_regions",

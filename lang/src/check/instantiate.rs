@@ -6,6 +6,7 @@ use super::world::{ItemFn, Signature};
 use crate::ast::{GenericKind, IndexArg, Name};
 use crate::span::Span;
 use crate::typed::{Callee, FnId, GenericArg, Shape, Ty};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 impl<'a> Cx<'a, '_> {
@@ -147,7 +148,7 @@ impl<'a> Cx<'a, '_> {
     ) -> String {
         let names = super::show::Names {
             generics: open_names(self, signature),
-            literals: Vec::new(),
+            literals: HashMap::new(),
             aliases: Rc::default(),
         };
         let solved = self.solved_names(signature, generics);

@@ -151,8 +151,10 @@ pub(super) fn is_close(b: &mut Builder, c: &Call) -> Value {
     out
 }
 
-pub(super) fn stop_gradient(b: &mut Builder, c: &Call) -> Value {
-    b.op(Op::StopGradient, &[c.args[0]])
+/// Of every leaf of a tree.
+pub(super) fn stop_gradient(b: &mut Builder, c: &Call) -> Vec<Value> {
+    let leaves = c.args.iter();
+    leaves.map(|&x| b.op(Op::StopGradient, &[x])).collect()
 }
 
 /// `shard(x, [data, none])`.

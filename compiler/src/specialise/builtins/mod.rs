@@ -226,7 +226,7 @@ fn emit(b: &mut Builder, builtin: Builtin, c: &Call) -> Result<Vec<Value>> {
         Builtin::TruncatedNormal => random::truncated_normal(b, c),
         Builtin::Gumbel => random::gumbel(b, c),
         Builtin::Bitcast => update::bitcast(b, c),
-        Builtin::StopGradient => a::stop_gradient(b, c),
+        Builtin::StopGradient => return Ok(a::stop_gradient(b, c)),
         Builtin::Shard => a::shard(b, c),
     };
     Ok(vec![one])
