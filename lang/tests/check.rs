@@ -33,7 +33,7 @@ macro_rules! programs {
 programs! {
     bad {
         arguments broadcasting effects generics gradients key_reuse loop_carried mnist_wrong_weights names no_cascades
-        recursion shape_parameters wrong_transforms
+        recursion shape_arguments wrong_transforms
     }
     good { builtins control dimensions functions indexing keys literals mnist modules shape_parameters transforms trees }
 }

@@ -133,6 +133,26 @@ fn erase_inlines_what_derivatives_needed() {
 }
 
 #[test]
+fn fold_computes_what_is_known() {
+    let text = shown(
+        "fold",
+        "func f(%x: f32[2]) -> (f32[2], f32, bool, i32[2]) {
+           %a = constant 2.0 : f32
+           %b = constant 8.0 : f32
+           %c = div %a, %b : f32
+           %d = sqrt %c : f32
+           %e = broadcast[dims = []] %d : f32[2]
+           %g = mul %x, %e : f32[2]
+           %h = exp %a : f32
+           %i = lt %a, %b : bool
+           %j = iota[axis = 0] : i32[2]
+           return %g, %h, %i, %j
+         }",
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn simplify_regions_decides_branches_and_short_loops() {
     let text = shown(
         "simplify_regions",

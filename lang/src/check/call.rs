@@ -242,8 +242,10 @@ impl<'a> Cx<'a, '_> {
         };
         let want = param.shape.as_ref();
         let want = want.and_then(|s| Subst::new(generics).shape(s));
+        let before = self.infer.clone();
         let fits = want.is_some_and(|want| self.infer.unify_shape(&want, &found).is_ok());
         if !fits {
+            self.infer = before;
             self.report(Problem::ShapeArg {
                 span: e.span,
                 callee: self.item_name(id),
