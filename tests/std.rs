@@ -27,7 +27,9 @@ fn the_page_names_every_function() {
         Some(name)
     });
     let missing: Vec<&str> = names
-        .filter(|n| !words.contains(n) && !n.strip_suffix("_init").is_some_and(|n| words.contains(n)))
+        .filter(|n| {
+            !words.contains(n) && !n.strip_suffix("_init").is_some_and(|n| words.contains(n))
+        })
         .collect();
     assert!(missing.is_empty(), "docs/std.md lacks {missing:?}");
     assert!(run.stdout.contains("fn dense"), "{}", run.stdout);
@@ -59,7 +61,11 @@ fn nn_passes_its_own_tests() {
     let run = tpuc(&["test", "std/nn.tl"]);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
     assert!(run.stdout.contains(" passed, 0 failed"), "{}", run.stdout);
-    let warnings: Vec<&str> = run.stderr.lines().filter(|l| l.starts_with("warning[")).collect();
+    let warnings: Vec<&str> = run
+        .stderr
+        .lines()
+        .filter(|l| l.starts_with("warning["))
+        .collect();
     assert_eq!(warnings.len(), 1, "{}", run.stderr);
     assert!(warnings[0].contains("W0106") && warnings[0].contains("`dropout`"));
 }

@@ -45,7 +45,8 @@ impl Rewrite for Fold {
         };
         for (&old, literal) in inst.results.iter().zip(literals) {
             c.at(Some(&old));
-            let new = c.b.push(Op::Constant(literal.clone()), Vec::new(), Vec::new());
+            let new =
+                c.b.push(Op::Constant(literal.clone()), Vec::new(), Vec::new());
             c.set(old, new[0]);
             self.known.insert(new[0], literal);
         }
@@ -62,6 +63,9 @@ impl Fold {
         let types = inst.results.iter().map(|&v| c.from.ty(v).clone());
         let types: Vec<Type> = types.collect();
         let literals = fold(&inst.op, &args, &types)?;
-        literals.iter().all(|l| l.splat().is_some()).then_some(literals)
+        literals
+            .iter()
+            .all(|l| l.splat().is_some())
+            .then_some(literals)
     }
 }
