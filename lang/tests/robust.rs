@@ -41,6 +41,7 @@ fn survive(text: &str) {
         let tree = dump::ast(&parsed.module);
         assert!(!tree.contains("(error)"), "{text}");
         assert_eq!(dump::ast(&parse(file, &formatted).module), tree, "{text}");
+        assert_eq!(format(&formatted).ok(), Some(formatted), "{text}");
     }
 }
 

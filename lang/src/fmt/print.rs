@@ -55,6 +55,15 @@ struct Command<'d> {
     doc: &'d Doc,
 }
 
+/// Where something stands, seen from a document that may go on one line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Inside,
+    Behind,
+    /// In a group behind it, of which nothing is decided yet.
+    GroupBehind,
+}
+
 impl Printer {
     fn run(&mut self, doc: &Doc) {
         let mut todo = vec![Command {
@@ -142,35 +151,46 @@ impl Printer {
 
     /// Whether the document, and what follows up to the next place where a line may be broken, fits on the line.
     fn fits(&self, doc: &Doc, rest: &[Command]) -> bool {
-        let Some(mut room) = WIDTH.checked_sub(self.column) else {
+        // At the start of a line its indentation is still to come.
+        let column = match self.column {
+            0 => self.lines.last().map_or(0, |line| line.indent),
+            column => column,
+        };
+        let Some(mut room) = WIDTH.checked_sub(column) else {
             return false;
         };
-        let mut todo = vec![(true, doc)];
+        let mut todo = vec![(Part::Inside, doc)];
         let mut rest = rest.iter().rev();
         loop {
-            let (inside, doc) = match todo.pop() {
+            let (part, doc) = match todo.pop() {
                 Some(next) => next,
                 None => match rest.next() {
-                    Some(command) => (false, command.doc),
+                    Some(command) => (Part::Behind, command.doc),
                     None => return true,
                 },
             };
             let text = match doc {
-                Doc::Line(_) if !inside => return true,
+                Doc::Line(_) if part != Part::Inside => return true,
                 Doc::Hard | Doc::Blank | Doc::Trailing(_) => return true,
                 Doc::Text(text) => text.as_str(),
                 Doc::Line(text) => text,
+                // What is around the document is broken.
+                Doc::IfBroken(text) if part == Part::Behind => text,
                 Doc::IfBroken(_) => "",
                 Doc::Nest(doc) => {
-                    todo.push((inside, doc));
+                    todo.push((part, doc));
                     continue;
                 }
                 Doc::Group { content, .. } => {
-                    todo.push((inside, content));
+                    let part = match part {
+                        Part::Inside => Part::Inside,
+                        Part::Behind | Part::GroupBehind => Part::GroupBehind,
+                    };
+                    todo.push((part, content));
                     continue;
                 }
                 Doc::Concat(docs) => {
-                    todo.extend(docs.iter().rev().map(|doc| (inside, doc)));
+                    todo.extend(docs.iter().rev().map(|doc| (part, doc)));
                     continue;
                 }
             };
