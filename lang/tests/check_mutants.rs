@@ -254,9 +254,9 @@ impl Count {
     }
 }
 
-/// The share of wrong mutants at whose line an error stands. The others change what an item is, and the error is where
-/// it is used.
-const SHARE: f64 = 0.75;
+/// The share of wrong mutants whose line an error stands at or shows. In most of the others a mistake in what an item is
+/// makes all of its uses wrong, and there the error is.
+const SHARE: f64 = 0.9;
 const MUTANTS: usize = 600;
 
 #[test]
@@ -318,7 +318,7 @@ fn mistakes_are_found_where_they_are() {
     }
     println!("{:36}{}", "all", all.line());
     assert!(all.wrong > MUTANTS / 2);
-    assert!(all.at as f64 >= SHARE * all.wrong as f64);
+    assert!(all.shown as f64 >= SHARE * all.wrong as f64);
 }
 
 /// What nests deeply is checked on the stack that a test has.

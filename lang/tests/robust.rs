@@ -249,7 +249,7 @@ const CALLS: [&str; 60] = [
 ];
 
 proptest! {
-    #![proptest_config(cases(120))]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn soups_are_checked(words in prop::collection::vec(prop::sample::select(CALLS.to_vec()), 1..14)) {

@@ -96,7 +96,9 @@ impl<'a, 'w> Cx<'a, 'w> {
 
     pub fn report(&mut self, problem: Problem) {
         self.names.literals = self.infer.defaults();
-        self.w.report(&self.names, problem);
+        let mut diagnostic = problem.diagnostic(&self.names);
+        self.show_origins(&mut diagnostic);
+        self.w.diagnostics.push(diagnostic);
     }
 
     pub fn generic(&mut self, name: &str) -> Option<(GenericId, crate::ast::GenericKind)> {

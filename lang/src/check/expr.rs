@@ -402,8 +402,9 @@ impl<'a> Cx<'a, '_> {
         if !self.no_duplicates("field", fields.iter().map(|(name, _)| name)) {
             return bad(span);
         }
-        let wants = match want.map(|w| self.infer.head(w)) {
-            Some(Ty::Record(wants)) => wants,
+        let record = want.map_or(Ty::Error, |w| self.infer.head(w));
+        let wants = match &record {
+            Ty::Record(wants) => wants.clone(),
             _ => Vec::new(),
         };
         let wanted = |name: &Name| wants.iter().find(|(n, _)| n == name).map(|(_, t)| t);
@@ -413,7 +414,8 @@ impl<'a> Cx<'a, '_> {
                 let value = match wanted(&n.node) {
                     Some(want) => {
                         let name = n.node.clone();
-                        self.check(e, want, Context::Field { name })
+                        let declared = self.field_origin(&record, &name);
+                        self.check(e, want, Context::Field { name, declared })
                     }
                     None => self.expr(e, None),
                 };

@@ -30,6 +30,7 @@ mod loops;
 mod near;
 mod ops;
 mod order;
+mod origin;
 mod poly;
 mod problem;
 mod require;

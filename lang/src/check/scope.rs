@@ -124,6 +124,11 @@ impl<'a> Scope<'a> {
         Some(binding)
     }
 
+    /// As [`Scope::get`], for messages: it is no use.
+    pub fn peek(&self, name: &str) -> Option<&Binding<'a>> {
+        self.names.get(name)?.last()
+    }
+
     /// The variable that a name means, without counting it as used: an assignment does not read.
     pub fn get_for_assignment(&mut self, name: &str) -> Option<LocalId> {
         let binding = self.names.get(name)?.last()?;

@@ -37,8 +37,10 @@ pub enum Context {
     LambdaParam {
         ty: Span,
     },
+    /// `declared`: the field in the type's definition.
     Field {
         name: Name,
+        declared: Option<Span>,
     },
     Assign {
         name: Name,

@@ -75,12 +75,18 @@ pub fn say(
             format!("gives {have}"),
         )
         .label(*ty, format!("declared as {want}")),
-        Context::Field { name } => error(
-            p,
-            format!("the field `{name}` has the wrong type"),
-            span,
-            format!("this is {have}, expected {want}"),
-        ),
+        Context::Field { name, declared } => {
+            let d = error(
+                p,
+                format!("the field `{name}` has the wrong type"),
+                span,
+                format!("this is {have}, expected {want}"),
+            );
+            match declared {
+                Some(at) => d.label(*at, format!("`{name}` is declared here")),
+                None => d,
+            }
+        }
         Context::Assign {
             name,
             definition,
