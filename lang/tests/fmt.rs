@@ -57,9 +57,9 @@ fn mnist_stays_as_it_is() {
 
 /// Programs that are read, or copied from, are in the one style; those that test spans or the formatter are not.
 #[test]
-fn the_examples_and_the_cases_are_formatted() {
+fn the_library_the_examples_and_the_cases_are_formatted() {
     let root = common::root();
-    let folders = ["examples", "tests/cases"].map(|f| root.join(f).display().to_string());
+    let folders = ["std", "examples", "tests/cases"].map(|f| root.join(f).display().to_string());
     let mut off = Vec::new();
     let mut count = 0;
     for (name, text) in programs() {
