@@ -69,6 +69,10 @@ pub struct ProgramArgs {
     /// Give a top-level `const` another value; may be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_value)]
     pub set: Vec<(String, String)>,
+    /// Sizes of the axes of the device mesh, such as data=2,model=2: those of the program's `mesh`, or all of it if it
+    /// has none.
+    #[arg(long, value_name = "NAME=N,…", value_delimiter = ',', value_parser = axis_size)]
+    pub mesh: Vec<(String, i64)>,
     /// 0: no rewrites; 1: those that keep every bit, and harmless regroupings; 2: all.
     #[arg(long, value_name = "LEVEL", default_value = "1", value_parser = clap::value_parser!(u8).range(0..=2))]
     pub opt: u8,
@@ -212,6 +216,14 @@ pub struct FmtArgs {
     /// Change nothing; exit with 1 if a file is not in the style.
     #[arg(long)]
     pub check: bool,
+}
+
+fn axis_size(text: &str) -> Result<(String, i64), String> {
+    let (name, size) = name_value(text).map_err(|_| "expected NAME=NUMBER".to_string())?;
+    match size.parse() {
+        Ok(size) if (1..=1 << 20).contains(&size) => Ok((name, size)),
+        _ => Err(format!("`{size}` is no number of devices")),
+    }
 }
 
 fn name_value(text: &str) -> Result<(String, String), String> {

@@ -7,7 +7,7 @@ use crate::loader::DiskLoader;
 use std::io::IsTerminal;
 use std::path::Path;
 use tpuc_compiler::ir::Func;
-use tpuc_compiler::lower::{self, Module};
+use tpuc_compiler::lower::{self, Mesh, Module};
 use tpuc_compiler::opt::cost::device::CPU;
 use tpuc_compiler::opt::{self, Level};
 use tpuc_compiler::passes::{self, Stage};
@@ -19,6 +19,7 @@ use tpuc_lang::render;
 use tpuc_lang::source::Sources;
 use tpuc_lang::typed::{Body, FnId, Program};
 use tpuc_runtime::Surroundings;
+use tpuc_runtime::client::Signature;
 
 /// A file that has been read and checked, errors included.
 pub fn check_file(
@@ -29,6 +30,7 @@ pub fn check_file(
     let text = read(path)?;
     let options = Options {
         consts: args.set.clone(),
+        mesh: args.mesh.clone(),
     };
     let loader = DiskLoader::new(path, around);
     Ok(check::check(
@@ -93,8 +95,11 @@ pub fn script(
 }
 
 /// What the host does, with each program optimised.
-pub fn plan(script: &Func, level: u8, explain: bool) -> Plan {
-    let mut plan = split(script);
+pub fn plan(script: &Func, mesh: Vec<(String, usize)>, level: u8, explain: bool) -> Plan {
+    let mut plan = Plan {
+        mesh,
+        ..split(script)
+    };
     for func in &mut plan.programs {
         *func = optimise(func, level, explain);
     }
@@ -117,29 +122,49 @@ pub fn optimise(func: &Func, level: u8, explain: bool) -> Func {
 
 /// StableHLO for the device, one module for each program of the plan.
 pub fn lower(plan: &Plan, sources: &Sources, version: &str) -> Result<Vec<Lowered>, Failure> {
-    let donations = plan_donations(plan);
-    let lower = |(func, donate): (&Func, &Vec<(usize, usize)>)| {
-        let code = module(func, donate, sources)?
-            .to_portable_artifact(version)
-            .map_err(internal)?;
-        Ok(Lowered {
+    let mut programs = Vec::new();
+    for (func, module, signature) in modules(plan, sources)? {
+        programs.push(Lowered {
             name: func.name.clone(),
-            code,
-            signature: signature(func, donate),
-        })
-    };
-    plan.programs.iter().zip(&donations).map(lower).collect()
+            code: module.to_program(version).map_err(internal)?,
+            signature,
+        });
+    }
+    Ok(programs)
 }
 
-pub fn module(
+/// The module and the signature of each program of a plan.
+pub fn modules<'p>(
+    plan: &'p Plan,
+    sources: &Sources,
+) -> Result<Vec<(&'p Func, Module, Signature)>, Failure> {
+    let layouts = plan.program_layouts();
+    let donations = plan_donations(plan, &layouts);
+    let programs = plan.programs.iter().zip(&layouts).zip(&donations);
+    programs
+        .map(|((func, layouts), donate)| {
+            let mesh = (!plan.mesh.is_empty()).then_some(Mesh {
+                axes: &plan.mesh,
+                inputs: &layouts.inputs,
+                outputs: &layouts.outputs,
+            });
+            let module = module(func, donate, mesh, sources)?;
+            let signature = signature(func, donate, &plan.mesh, layouts);
+            Ok((func, module, signature))
+        })
+        .collect()
+}
+
+fn module(
     func: &Func,
     donate: &[(usize, usize)],
+    mesh: Option<Mesh<'_>>,
     sources: &Sources,
 ) -> Result<Module, Failure> {
     let options = lower::Options {
         sources: Some(sources),
         input_names: &[],
-        mesh: None,
+        mesh,
         donate,
     };
     lower::module(&[func], options).map_err(internal)

@@ -207,6 +207,7 @@ fn run(client: &Client, version: &str, func: &Func, inputs: &[Vec<u64>]) -> Vec<
         inputs: specs(func.input_types()),
         outputs: specs(func.output_types()),
         donated: Vec::new(),
+        placed: None,
     };
     let module = lower::module(&[func], Options::default()).unwrap_or_else(|e| panic!("{e}"));
     let code = module

@@ -15,6 +15,7 @@ pub mod data;
 pub mod error;
 #[allow(unsafe_code)]
 mod ffi;
+pub mod hlo;
 pub mod host;
 pub mod numpy_random;
 pub mod plugin;

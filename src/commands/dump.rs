@@ -3,10 +3,11 @@
 use super::fmt::write;
 use super::run;
 use crate::cli::{DumpArgs, Stage};
-use crate::execute::device::{plan_donations, signature};
+use crate::execute::mesh;
 use crate::failure::Failure;
 use crate::pipeline;
 use similar::TextDiff;
+use std::fmt::Write;
 use std::path::Path;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::plan::Plan;
@@ -15,7 +16,9 @@ use tpuc_lang::source::Sources;
 use tpuc_lang::typed::Program;
 use tpuc_lang::{dump, parser};
 use tpuc_runtime::Surroundings;
-use tpuc_runtime::client::CompileOptions;
+use tpuc_runtime::client::{Client, CompileOptions};
+use tpuc_runtime::hlo::{Collective, collectives};
+use tpuc_runtime::plugin::Plugin;
 
 pub fn dump(args: &DumpArgs) -> Result<(), Failure> {
     let text = text(args)?;
@@ -55,7 +58,7 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
     if matches!(args.stage, Stage::Tokens | Stage::Ast) {
         return syntax(args);
     }
-    let (program, sources) = pipeline::load(&args.file, &args.program, &around)?;
+    let (mut program, sources) = pipeline::load(&args.file, &args.program, &around)?;
     if args.stage == Stage::Typed {
         return Ok(dump::typed::program(&program, args.function.as_deref()));
     }
@@ -77,9 +80,16 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
                 .join("\n"))
         }
         Stage::Stablehlo | Stage::Hlo | Stage::Tokens | Stage::Ast | Stage::Typed => {
+            let device = match args.stage {
+                Stage::Hlo => Some(run::client(args.device.as_deref(), &around)?),
+                _ => None,
+            };
+            if let Some((client, _)) = &device {
+                mesh::settle(&mut program, client.device_count())?;
+            }
             let mut plan = plan(args, &program, &sources)?;
             optimise(args, &mut plan);
-            modules(args, &plan, &sources, &around)
+            modules(args, &plan, &sources, device)
         }
     }
 }
@@ -139,14 +149,15 @@ fn before_transforms(
 
 /// The programs of `main`, or the one of the function asked for; not optimised yet.
 fn plan(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Plan, Failure> {
-    Ok(match &args.function {
-        Some(name) => Plan {
-            programs: vec![pipeline::function(program, name, sources)?],
-            slots: vec![],
-            steps: vec![],
-        },
+    let plan = match &args.function {
+        Some(name) => Plan::of_programs(vec![pipeline::function(program, name, sources)?]),
         None => tpuc_compiler::plan::split(&pipeline::main_script(program, sources)?.0),
-    })
+    };
+    let mesh = match program.devices() {
+        1 => Vec::new(),
+        _ => mesh::axes(program),
+    };
+    Ok(Plan { mesh, ..plan })
 }
 
 fn optimise(args: &DumpArgs, plan: &mut Plan) {
@@ -159,31 +170,39 @@ fn modules(
     args: &DumpArgs,
     plan: &Plan,
     sources: &Sources,
-    around: &Surroundings,
+    device: Option<(Client, Plugin)>,
 ) -> Result<String, Failure> {
-    let donations = plan_donations(plan);
-    let device = match args.stage {
-        Stage::Hlo => Some(run::client(args.device.as_deref(), around)?),
-        _ => None,
-    };
     let mut texts = Vec::new();
-    for (func, donated) in plan.programs.iter().zip(&donations) {
-        let module = pipeline::module(func, donated, sources)?;
+    for (func, module, signature) in pipeline::modules(plan, sources)? {
         texts.push(match &device {
             None => module.to_text(args.locations),
             Some((client, plugin)) => {
                 let version = run::version_text(plugin.stablehlo_version());
-                let code = module
-                    .to_portable_artifact(&version)
-                    .map_err(pipeline::internal)?;
-                client.optimized_hlo(
-                    &func.name,
-                    &code,
-                    &signature(func, donated),
-                    &CompileOptions::default(),
-                )?
+                let code = module.to_program(&version).map_err(pipeline::internal)?;
+                let options = CompileOptions::default();
+                let hlo = client.optimized_hlo(&func.name, &code, &signature, &options)?;
+                match plan.mesh.is_empty() {
+                    true => hlo,
+                    false => format!("{}{hlo}", summary(&collectives(&hlo))),
+                }
             }
         });
     }
     Ok(texts.join("\n"))
+}
+
+/// What passes between the devices, as comments of HLO.
+fn summary(found: &[Collective]) -> String {
+    if found.is_empty() {
+        return "// collectives: none\n".into();
+    }
+    let mut text = String::new();
+    for c in found {
+        let _ = writeln!(
+            text,
+            "// collectives: {} × {}, {} bytes a device",
+            c.count, c.kind, c.bytes
+        );
+    }
+    text
 }

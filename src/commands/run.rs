@@ -3,15 +3,16 @@
 use crate::cli::{BackendName, RunArgs};
 use crate::execute::device::DeviceBackend;
 use crate::execute::interpreter::InterpreterBackend;
-use crate::execute::{Backend, Executor};
+use crate::execute::{Backend, Executor, mesh};
 use crate::failure::Failure;
 use crate::pipeline;
 use crate::progress::Progress;
 use std::path::Path;
 use tpuc_compiler::ir::op::Effect;
-use tpuc_compiler::plan::{Plan, Step, StepKind};
+use tpuc_compiler::plan::{self, Plan, Step, StepKind};
 use tpuc_lang::source::Sources;
 use tpuc_lang::span::Span;
+use tpuc_lang::typed::Program;
 use tpuc_runtime::cache::Cache;
 use tpuc_runtime::client::{Client, ClientOptions};
 use tpuc_runtime::plugin::{Device, Plugin};
@@ -20,57 +21,86 @@ use tpuc_runtime::{Surroundings, save};
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let around = Surroundings::of_process();
     let progress = Progress::new();
-    let (program, sources) = pipeline::load(&args.file, &args.program, &around)?;
-    let Some(main) = &program.main else {
+    let (mut program, sources) = pipeline::load(&args.file, &args.program, &around)?;
+    if program.main.is_none() {
         return Err(Failure::Source {
             code: "E0601",
             message: format!("`{}` has no `main`", args.file.display()),
             help: "add `main { … }`; `tpuc test` runs the `test` blocks of a file".into(),
         });
-    };
-    let (script, _) =
-        pipeline::script(&program, "main", main).map_err(|d| pipeline::report(*d, &sources))?;
-    let plan = pipeline::plan(&script, args.program.opt, args.explain_opt);
+    }
+    let target = Target::open(&mut program, args.backend, args.device.as_deref(), &around)?;
+    let (script, _) = pipeline::main_script(&program, &sources)?;
+    let axes = mesh::axes(&program);
+    let plan = pipeline::plan(&script, axes, args.program.opt, args.explain_opt);
     check_paths(&plan.steps).map_err(|(e, span)| located(e, span, &sources))?;
-    execute(
-        &plan,
-        &sources,
-        args.backend,
-        args.device.as_deref(),
-        !args.no_cache,
-        &around,
-        &progress,
-    )
+    execute(&plan, &sources, &target, !args.no_cache, &around, &progress)
 }
 
-/// Runs a plan on the backend asked for; `cached`: compiled programs may come from the disk, and go there.
+/// Where a program runs.
+pub enum Target<'a> {
+    Interpreter,
+    /// Opened when it is needed, so that errors of the program come first.
+    Named(Option<&'a str>),
+    /// With the version of StableHLO that it reads.
+    Open(Client, String),
+}
+
+impl<'a> Target<'a> {
+    /// The target asked for, and the program with the mesh that it has there. A device is opened at once where the
+    /// program has a mesh, which must fit it.
+    pub fn open(
+        program: &mut Program,
+        backend: BackendName,
+        device: Option<&'a str>,
+        around: &Surroundings,
+    ) -> Result<Target<'a>, Failure> {
+        match backend {
+            BackendName::Interp => {
+                mesh::settle(program, 1)?;
+                Ok(Target::Interpreter)
+            }
+            BackendName::Pjrt if program.devices() == 1 => {
+                mesh::settle(program, 1)?;
+                Ok(Target::Named(device))
+            }
+            BackendName::Pjrt => {
+                let (client, plugin) = client(device, around)?;
+                mesh::settle(program, client.device_count())?;
+                Ok(Target::Open(
+                    client,
+                    version_text(plugin.stablehlo_version()),
+                ))
+            }
+        }
+    }
+}
+
+/// Runs a plan on the target; `cached`: compiled programs may come from the disk, and go there.
 pub fn execute(
     plan: &Plan,
     sources: &Sources,
-    backend: BackendName,
-    device: Option<&str>,
+    target: &Target<'_>,
     cached: bool,
     around: &Surroundings,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    match backend {
-        BackendName::Interp => walk(
-            &InterpreterBackend::new(&plan.programs),
-            plan,
-            sources,
-            around,
-            progress,
-        ),
-        BackendName::Pjrt => {
-            let client = client(device, around)?;
-            let version = client.1.stablehlo_version();
-            progress.doing("compiling");
-            let programs = pipeline::lower(plan, sources, &version_text(version))?;
-            let cache = if cached { Cache::of(around) } else { None };
-            let backend = DeviceBackend::new(client.0, programs, cache.as_ref())?;
-            walk(&backend, plan, sources, around, progress)
+    let (client, version) = match target {
+        Target::Interpreter => {
+            let backend = InterpreterBackend::new(&plan.programs);
+            return walk(&backend, plan, sources, around, progress);
         }
-    }
+        Target::Named(device) => {
+            let (client, plugin) = client(*device, around)?;
+            (client, version_text(plugin.stablehlo_version()))
+        }
+        Target::Open(client, version) => (client.clone(), version.clone()),
+    };
+    progress.doing("compiling");
+    let programs = pipeline::lower(plan, sources, &version)?;
+    let cache = if cached { Cache::of(around) } else { None };
+    let backend = DeviceBackend::new(client, plan, programs, cache.as_ref())?;
+    walk(&backend, plan, sources, around, progress)
 }
 
 /// A client of the device asked for, and its plugin.
@@ -125,30 +155,16 @@ pub fn located(failure: Failure, span: Span, sources: &Sources) -> Failure {
 
 /// Finds out before the run whether the files it will save can be written.
 pub fn check_paths(steps: &[Step]) -> Result<(), (Failure, Span)> {
-    for step in steps {
-        match &step.kind {
-            StepKind::Effect {
-                effect: Effect::Save { path, .. },
-                ..
-            } => {
-                save::check_writable(Path::new(path)).map_err(|e| (e.into(), step.span))?;
-            }
-            StepKind::For { body, .. } => check_paths(body)?,
-            StepKind::While { cond, body, .. } => {
-                check_paths(cond)?;
-                check_paths(body)?;
-            }
-            StepKind::If {
-                then, otherwise, ..
-            } => {
-                check_paths(then)?;
-                check_paths(otherwise)?;
-            }
-            StepKind::Run { .. }
-            | StepKind::Constant { .. }
-            | StepKind::Host { .. }
-            | StepKind::Effect { .. } => {}
+    let mut found = Ok(());
+    plan::walk(steps, &mut |step| {
+        if let StepKind::Effect {
+            effect: Effect::Save { path, .. },
+            ..
+        } = &step.kind
+            && found.is_ok()
+        {
+            found = save::check_writable(Path::new(path)).map_err(|e| (e.into(), step.span));
         }
-    }
-    Ok(())
+    });
+    found
 }

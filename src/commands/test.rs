@@ -1,7 +1,8 @@
 //! `tpuc test`: the `test` blocks of files.
 
-use super::run;
+use super::run::{self, Target};
 use crate::cli::TestArgs;
+use crate::execute::mesh;
 use crate::failure::Failure;
 use crate::pipeline;
 use crate::progress::Progress;
@@ -13,7 +14,7 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
     let progress = Progress::new();
     let (mut passed, mut failed) = (0, 0);
     for file in files(&args.path)? {
-        let (program, sources) = match pipeline::load(&file, &args.program, &around) {
+        let (mut program, sources) = match pipeline::load(&file, &args.program, &around) {
             Ok(loaded) => loaded,
             Err(Failure::Program) => {
                 println!("{}: has errors", file.display());
@@ -22,6 +23,7 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
             }
             Err(other) => return Err(other),
         };
+        let target = Target::open(&mut program, args.backend, args.device.as_deref(), &around)?;
         for test in &program.tests {
             if args.filter.as_ref().is_some_and(|f| !test.name.contains(f)) {
                 continue;
@@ -29,16 +31,9 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
             let result = pipeline::script(&program, &test.name, &test.body)
                 .map_err(|d| pipeline::report(*d, &sources))
                 .and_then(|(script, _)| {
-                    let plan = pipeline::plan(&script, args.program.opt, false);
-                    run::execute(
-                        &plan,
-                        &sources,
-                        args.backend,
-                        args.device.as_deref(),
-                        true,
-                        &around,
-                        &progress,
-                    )
+                    let axes = mesh::axes(&program);
+                    let plan = pipeline::plan(&script, axes, args.program.opt, false);
+                    run::execute(&plan, &sources, &target, true, &around, &progress)
                 });
             match result {
                 Ok(()) => {

@@ -1,19 +1,21 @@
 //! The backend of PJRT devices.
 
-use super::{Backend, Input};
+use super::{Backend, Input, mesh};
 use crate::convert;
 use crate::failure::Failure;
 use tpuc_compiler::ir::Func;
-use tpuc_compiler::plan::{Plan, Step, StepKind, donations};
+use tpuc_compiler::plan::{Plan, ProgramLayouts, Slot, Step, StepKind, donations};
 use tpuc_runtime::cache::{Cache, Key};
 use tpuc_runtime::client::{
     self, Buffer, Client, CompileOptions, Executable, OverrideValue, Signature,
 };
-use tpuc_runtime::host::HostArray;
+use tpuc_runtime::host::{HostArray, Placement};
 
 pub struct DeviceBackend {
     client: Client,
     programs: Vec<Executable>,
+    /// Of the slots.
+    placements: Vec<Placement>,
 }
 
 /// A program ready for the plugin's compiler.
@@ -27,6 +29,7 @@ impl DeviceBackend {
     /// Compiles the programs, but for those that the cache has.
     pub fn new(
         client: Client,
+        plan: &Plan,
         programs: Vec<Lowered>,
         cache: Option<&Cache>,
     ) -> Result<DeviceBackend, Failure> {
@@ -34,7 +37,11 @@ impl DeviceBackend {
             .into_iter()
             .map(|p| executable(&client, p, cache))
             .collect::<Result<_, _>>()?;
-        Ok(DeviceBackend { client, programs })
+        Ok(DeviceBackend {
+            client,
+            programs,
+            placements: mesh::slots(plan),
+        })
     }
 }
 
@@ -93,8 +100,9 @@ impl Backend for DeviceBackend {
         Ok(self.programs[program].execute(inputs)?)
     }
 
-    fn upload(&self, array: &HostArray) -> Result<Buffer, Failure> {
-        Ok(self.client.upload(array)?)
+    fn upload(&self, array: &HostArray, slot: Slot) -> Result<Buffer, Failure> {
+        let placement = &self.placements[slot.0 as usize];
+        Ok(self.client.upload_placed(array, placement)?)
     }
 
     fn fetch(&self, buffer: &Buffer) -> Result<HostArray, Failure> {
@@ -104,13 +112,14 @@ impl Backend for DeviceBackend {
 
 /// For each program of a plan, which inputs may give their memory to which outputs: those that some step that runs
 /// it reads last.
-pub fn plan_donations(plan: &Plan) -> Vec<Vec<(usize, usize)>> {
+pub fn plan_donations(plan: &Plan, layouts: &[ProgramLayouts]) -> Vec<Vec<(usize, usize)>> {
     let mut candidates: Vec<Vec<usize>> = vec![Vec::new(); plan.programs.len()];
     collect(&plan.steps, &mut candidates);
     plan.programs
         .iter()
+        .zip(layouts)
         .zip(candidates)
-        .map(|(func, c)| donations(func, &c))
+        .map(|((func, l), c)| donations(func, l, &c))
         .collect()
 }
 
@@ -143,8 +152,14 @@ fn collect(steps: &[Step], candidates: &mut [Vec<usize>]) {
     }
 }
 
-pub fn signature(func: &Func, donated: &[(usize, usize)]) -> Signature {
+pub fn signature(
+    func: &Func,
+    donated: &[(usize, usize)],
+    mesh: &[(String, usize)],
+    layouts: &ProgramLayouts,
+) -> Signature {
     Signature {
+        placed: mesh::placed(mesh, &layouts.inputs, &layouts.outputs),
         inputs: func.input_types().iter().map(convert::spec).collect(),
         outputs: func.output_types().iter().map(convert::spec).collect(),
         donated: donated.iter().map(|(i, _)| *i).collect(),

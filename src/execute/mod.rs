@@ -5,6 +5,7 @@
 pub mod device;
 mod effects;
 pub mod interpreter;
+pub mod mesh;
 
 use crate::convert;
 use crate::failure::Failure;
@@ -29,7 +30,8 @@ pub trait Backend {
         program: usize,
         inputs: Vec<Input<'_, Self::Buffer>>,
     ) -> Result<Vec<Self::Buffer>, Failure>;
-    fn upload(&self, array: &HostArray) -> Result<Self::Buffer, Failure>;
+    /// `slot`: where the plan keeps it.
+    fn upload(&self, array: &HostArray, slot: Slot) -> Result<Self::Buffer, Failure>;
     fn fetch(&self, buffer: &Self::Buffer) -> Result<HostArray, Failure>;
 }
 
@@ -99,12 +101,12 @@ impl<'a, B: Backend> Executor<'a, B> {
             }
             StepKind::Constant { value, output } => {
                 let array = literal_array(value).map_err(at)?;
-                let buffer = self.backend.upload(&array).map_err(at)?;
+                let buffer = self.backend.upload(&array, *output).map_err(at)?;
                 self.put(*output, Rc::new(buffer));
             }
             StepKind::Host { source, outputs } => {
                 for (slot, array) in outputs.iter().zip(self.host(source).map_err(at)?) {
-                    let buffer = self.backend.upload(&array).map_err(at)?;
+                    let buffer = self.backend.upload(&array, *slot).map_err(at)?;
                     self.put(*slot, Rc::new(buffer));
                 }
             }
@@ -128,7 +130,7 @@ impl<'a, B: Backend> Executor<'a, B> {
                 for i in 0..*length {
                     self.progress.iteration(i, *length);
                     let i = HostArray::from_elements([], &[i as i32]).map_err(|e| at(e.into()))?;
-                    let i = self.backend.upload(&i).map_err(at)?;
+                    let i = self.backend.upload(&i, *index).map_err(at)?;
                     self.put(*index, Rc::new(i));
                     self.steps(body)?;
                     self.advance(carried);

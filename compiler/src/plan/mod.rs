@@ -4,14 +4,17 @@
 //! are inputs, its live-outs outputs. A loop or branch with an effect inside is walked by the host. Values that cross
 //! from one step to another live in slots.
 
+mod layout;
 mod liveness;
 mod split;
 mod unslice;
 
+pub use layout::Layout;
 pub use split::split;
 
 use crate::ir::op::{Effect, HostSource};
-use crate::ir::{Func, Literal, Type};
+use crate::ir::{Func, Literal, Type, Value};
+use layout::Layouts;
 use tpuc_lang::span::Span;
 
 /// Where a value that crosses steps is kept: index into [`Plan::slots`].
@@ -24,7 +27,89 @@ pub struct Plan {
     pub programs: Vec<Func>,
     /// Types of the slots.
     pub slots: Vec<Type>,
+    /// How the values of the slots lie on the mesh, where there is one.
+    pub layouts: Vec<Layout>,
+    /// Names and sizes of the axes of the device mesh, the slowest first; empty: one device.
+    pub mesh: Vec<(String, usize)>,
     pub steps: Vec<Step>,
+}
+
+/// How the inputs and outputs of a program lie on the mesh.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProgramLayouts {
+    pub inputs: Vec<Layout>,
+    pub outputs: Vec<Layout>,
+}
+
+impl Plan {
+    /// A plan of programs that no step runs: they are only looked at.
+    pub fn of_programs(programs: Vec<Func>) -> Plan {
+        Plan {
+            programs,
+            slots: Vec::new(),
+            layouts: Vec::new(),
+            mesh: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// For each program, the layouts of its slots; of one that no step runs, what it says itself.
+    pub fn program_layouts(&self) -> Vec<ProgramLayouts> {
+        let mut found: Vec<Option<ProgramLayouts>> = vec![None; self.programs.len()];
+        let of = |slots: &[Slot]| {
+            let layouts = slots.iter().map(|s| self.layouts[s.0 as usize].clone());
+            layouts.collect::<Vec<_>>()
+        };
+        walk(&self.steps, &mut |step| {
+            if let StepKind::Run {
+                program,
+                inputs,
+                outputs,
+            } = &step.kind
+            {
+                found[*program] = Some(ProgramLayouts {
+                    inputs: of(inputs),
+                    outputs: of(outputs),
+                });
+            }
+        });
+        let own = |func: &Func| {
+            let layouts = Layouts::of(func);
+            let of = |values: &[Value]| values.iter().map(|&v| layouts.get(v)).collect();
+            ProgramLayouts {
+                inputs: of(&func.body.params),
+                outputs: of(&func.body.results),
+            }
+        };
+        let programs = self.programs.iter().zip(found);
+        programs
+            .map(|(func, l)| l.unwrap_or_else(|| own(func)))
+            .collect()
+    }
+}
+
+/// Every step, those inside others included, each before those inside it.
+pub fn walk<'p>(steps: &'p [Step], visit: &mut dyn FnMut(&'p Step)) {
+    for step in steps {
+        visit(step);
+        match &step.kind {
+            StepKind::For { body, .. } => walk(body, visit),
+            StepKind::While { cond, body, .. } => {
+                walk(cond, visit);
+                walk(body, visit);
+            }
+            StepKind::If {
+                then, otherwise, ..
+            } => {
+                walk(then, visit);
+                walk(otherwise, visit);
+            }
+            StepKind::Run { .. }
+            | StepKind::Constant { .. }
+            | StepKind::Host { .. }
+            | StepKind::Effect { .. } => {}
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -94,14 +179,20 @@ pub struct Carried {
 }
 
 /// Which inputs of a program may give their memory to which outputs: for each input in `candidates`, the first
-/// output of equal type that no other input has taken.
-pub fn donations(func: &Func, candidates: &[usize]) -> Vec<(usize, usize)> {
+/// output of equal type and layout that no other input has taken.
+pub fn donations(
+    func: &Func,
+    layouts: &ProgramLayouts,
+    candidates: &[usize],
+) -> Vec<(usize, usize)> {
     let outputs = func.output_types();
     let inputs = func.input_types();
     let mut taken = vec![false; outputs.len()];
     let mut pairs = Vec::new();
     for &i in candidates {
-        let free = (0..outputs.len()).find(|&o| !taken[o] && outputs[o] == inputs[i]);
+        let free = (0..outputs.len()).find(|&o| {
+            !taken[o] && outputs[o] == inputs[i] && layouts.outputs[o] == layouts.inputs[i]
+        });
         if let Some(o) = free {
             taken[o] = true;
             pairs.push((i, o));

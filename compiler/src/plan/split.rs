@@ -1,5 +1,6 @@
 //! Splitting the IR of `main` into steps.
 
+use super::layout::{Layout, Layouts};
 use super::unslice::unslice;
 use super::{Carried, Plan, Slot, Step, StepKind, liveness};
 use crate::ir::op::HostSource;
@@ -19,6 +20,8 @@ pub fn split(script: &Func) -> Plan {
         constants: HashMap::new(),
         slots: HashMap::new(),
         types: Vec::new(),
+        of_values: Layouts::of(main),
+        layouts: Vec::new(),
         programs: Vec::new(),
         uses: use_sites(main),
     };
@@ -28,6 +31,8 @@ pub fn split(script: &Func) -> Plan {
     Plan {
         programs: s.programs,
         slots: s.types,
+        layouts: s.layouts,
+        mesh: Vec::new(),
         steps,
     }
 }
@@ -37,6 +42,8 @@ struct Splitter<'f> {
     constants: HashMap<Value, &'f Literal>,
     slots: HashMap<Value, Slot>,
     types: Vec<Type>,
+    of_values: Layouts,
+    layouts: Vec<Layout>,
     programs: Vec<Func>,
     /// For each value, the top-level instructions of walked regions that use it, by the address of the instruction.
     uses: HashMap<Value, Vec<*const Inst>>,
@@ -192,7 +199,7 @@ impl<'f> Splitter<'f> {
             .iter()
             .map(|v| match self.constants.get(v) {
                 Some(&literal) => {
-                    let output = self.fresh(literal.ty().clone());
+                    let output = self.fresh(literal.ty().clone(), self.of_values.get(*v));
                     let kind = StepKind::Constant {
                         value: literal.clone(),
                         output,
@@ -280,13 +287,14 @@ impl<'f> Splitter<'f> {
         if let Some(&slot) = self.slots.get(&v) {
             return slot;
         }
-        let slot = self.fresh(self.main.ty(v).clone());
+        let slot = self.fresh(self.main.ty(v).clone(), self.of_values.get(v));
         self.slots.insert(v, slot);
         slot
     }
 
-    fn fresh(&mut self, ty: Type) -> Slot {
+    fn fresh(&mut self, ty: Type, layout: Layout) -> Slot {
         self.types.push(ty);
+        self.layouts.push(layout);
         Slot(self.types.len() as u32 - 1)
     }
 

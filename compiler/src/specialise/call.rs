@@ -79,6 +79,7 @@ impl Specialiser<'_> {
             self.instances.push(instance.clone());
         }
         let frame = Frame {
+            function: Some(id),
             generics: Rc::new(instance.generics),
             ..Frame::default()
         };

@@ -26,6 +26,14 @@ pub enum BuildError {
     TooMuchCode,
     /// Functions that call one another deeper than the compiler follows.
     TooDeep,
+    /// A dimension laid on a mesh axis whose devices it does not divide among.
+    Uneven {
+        /// As the source calls it.
+        dim: String,
+        size: usize,
+        axis: String,
+        devices: usize,
+    },
     /// Sizes that a builtin cannot work with, said by the builtin.
     Sizes {
         message: String,
@@ -73,6 +81,20 @@ impl BuildError {
                 span,
                 "this call is the 400th inside others",
             ),
+            BuildError::Uneven {
+                dim,
+                size,
+                axis,
+                devices,
+            } => Diagnostic::error(
+                Code("E0345"),
+                format!("{dim} does not divide over mesh axis `{axis}`"),
+                span,
+                format!("{size} cannot be cut into {devices} equal parts"),
+            )
+            .help(format!(
+                "choose a multiple of {devices}, or another mesh: `--mesh {axis}=…`"
+            )),
             BuildError::Sizes { message, help } => {
                 let d =
                     Diagnostic::error(Code("E0334"), message, span, "with the sizes it has here");

@@ -6,11 +6,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use tpuc_lang::span::Span;
 use tpuc_lang::typed::{
-    Atom, Dim, ElemTy, GenericArg, GenericId, LocalId, Shape, ShapeItem, Ty, elements,
+    Atom, Dim, ElemTy, FnId, GenericArg, GenericId, LocalId, Shape, ShapeItem, Ty, elements,
 };
 
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
+    /// The function whose body it is; `None` in `main` and tests.
+    pub function: Option<FnId>,
     /// What the generic parameters stand for, concretely.
     pub generics: Rc<Vec<GenericArg>>,
     /// The leaf of a tree parameter that is being visited by `map` or `fold`.

@@ -4,6 +4,7 @@ use super::cx::{Cx, Place, bad, is_bad};
 use super::func::{FnRef, Form};
 use super::infer::Class;
 use super::konst::Const;
+use super::near::near;
 use super::problem::{Context, Problem};
 use crate::ast::{self, ExprKind as A, Ident, StrPart};
 use crate::span::{Span, Spanned};
@@ -338,8 +339,35 @@ impl<'a> Cx<'a, '_> {
         Some((Host::NumpyPermutations { seed, n, count }, ty))
     }
 
-    /// The constants of `mesh { … }`.
-    pub fn mesh_sizes(&mut self, axes: &'a [(Ident, ast::Expr)]) -> Vec<(ast::Name, i64)> {
+    /// The constants of `mesh { … }`, with the sizes that the command line gives.
+    pub fn mesh_sizes(
+        &mut self,
+        declared: Option<&'a [(Ident, ast::Expr)]>,
+    ) -> Vec<(ast::Name, i64)> {
+        let given = self.w.mesh_options.clone();
+        let Some(axes) = declared else {
+            return given.into_iter().map(|(n, size)| (n.node, size)).collect();
+        };
+        let mut out = self.declared_mesh(axes);
+        for (name, size) in given {
+            match out.iter_mut().find(|(n, _)| *n == name.node) {
+                Some(axis) => axis.1 = size,
+                None => {
+                    let near = near(&name.node, axes.iter().map(|(n, _)| &*n.node));
+                    self.report(Problem::UnknownName {
+                        what: "mesh axis",
+                        name: name.node,
+                        module: None,
+                        span: name.span,
+                        near,
+                    });
+                }
+            }
+        }
+        out
+    }
+
+    fn declared_mesh(&mut self, axes: &'a [(Ident, ast::Expr)]) -> Vec<(ast::Name, i64)> {
         let mut out: Vec<(ast::Name, i64)> = Vec::new();
         for (i, (name, size)) in axes.iter().enumerate() {
             if let Some((before, _)) = axes[..i].iter().find(|(n, _)| n.node == name.node) {

@@ -27,7 +27,7 @@ pub enum Layout {
 impl<'a> Cx<'a, '_> {
     /// The layout that a written type asks for; free in a program without a mesh.
     pub fn layout(&self, t: &'a TypeExpr) -> Layout {
-        if self.w.meshes.is_empty() {
+        if self.mesh_axes().is_empty() {
             return Layout::Free;
         }
         self.layout_in(t, self.module, &HashMap::new(), 0)

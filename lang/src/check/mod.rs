@@ -48,6 +48,7 @@ mod vmap;
 mod world;
 mod zonk;
 
+use crate::ast::{Ident, Name};
 use crate::diag::{Diagnostic, Severity};
 use crate::source::{Loader, Sources};
 use crate::span::Span;
@@ -66,6 +67,8 @@ use world::{ConstValue, Item, World};
 pub struct Options {
     /// New values of top-level constants of the file, `--set NAME=VALUE`.
     pub consts: Vec<(String, String)>,
+    /// New sizes of mesh axes, or the whole mesh of a program without one: `--mesh NAME=SIZE`.
+    pub mesh: Vec<(String, i64)>,
 }
 
 /// The outcome: a program if there are no errors, and everything there is to say.
@@ -81,8 +84,9 @@ pub struct Checked {
 pub fn check(file_name: &str, text: &str, loader: &dyn Loader, options: &Options) -> Checked {
     let mut loaded = load::load(file_name, text, loader);
     let sets = set_options(&mut loaded.sources, &options.consts);
+    let mesh = mesh_options(&mut loaded.sources, &options.mesh);
     let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
-    let (program, found) = check_loaded(&loaded, loader, &sets);
+    let (program, found) = check_loaded(&loaded, loader, &sets, mesh);
     diagnostics.extend(found);
     tidy(&mut diagnostics);
     let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
@@ -127,8 +131,31 @@ fn set_options(sources: &mut Sources, consts: &[(String, String)]) -> Vec<Set> {
     out
 }
 
-fn check_loaded(loaded: &Loaded, loader: &dyn Loader, sets: &[Set]) -> (Program, Vec<Diagnostic>) {
+/// The axes of `--mesh`, likewise.
+fn mesh_options(sources: &mut Sources, axes: &[(String, i64)]) -> Vec<(Ident, i64)> {
+    if axes.is_empty() {
+        return Vec::new();
+    }
+    let shown: Vec<String> = axes.iter().map(|(n, size)| format!("{n}={size}")).collect();
+    let file = sources.add("<command line>", format!("--mesh {}", shown.join(",")));
+    let mut start = "--mesh ".len();
+    let mut out = Vec::new();
+    for ((name, size), text) in axes.iter().zip(&shown) {
+        let span = Span::new(file, start, start + name.len());
+        out.push((Ident::new(Name::from(name.as_str()), span), *size));
+        start += text.len() + 1;
+    }
+    out
+}
+
+fn check_loaded(
+    loaded: &Loaded,
+    loader: &dyn Loader,
+    sets: &[Set],
+    mesh: Vec<(Ident, i64)>,
+) -> (Program, Vec<Diagnostic>) {
     let mut w = World::new(loaded, loader);
+    w.mesh_options = mesh;
     apply_sets(&mut w, sets);
     let user: Vec<load::ModuleId> = (0..w.modules.len() as u32)
         .map(load::ModuleId)
@@ -148,10 +175,8 @@ fn check_loaded(loaded: &Loaded, loader: &dyn Loader, sets: &[Set]) -> (Program,
         w.check_fn(id);
     }
     let mut program = Program::default();
-    if let Some(&(axes, _)) = w.meshes.first() {
-        let mut cx = Cx::new(&mut w, ROOT, Place::Pure, Rc::default());
-        program.mesh = cx.mesh_sizes(axes);
-    }
+    let axes = w.meshes.first().map(|&(axes, _)| axes);
+    program.mesh = Cx::new(&mut w, ROOT, Place::Pure, Rc::default()).mesh_sizes(axes);
     if let Some(&block) = w.mains.first() {
         program.main = Some(w.check_script(block));
     }

@@ -7,7 +7,7 @@ use super::problem::Problem;
 use super::show::Alias;
 use super::subst::Subst;
 use super::world::{Item, State, TypeId};
-use crate::ast::{Expr, ExprKind, GenericKind, Ident, TypeArg, TypeExpr, TypeExprKind};
+use crate::ast::{Expr, ExprKind, GenericKind, Ident, Name, TypeArg, TypeExpr, TypeExprKind};
 use crate::span::Span;
 use crate::typed::{Elem, ElemTy, GenericArg, GenericId, Shape, ShapeItem, Ty};
 use std::collections::HashMap;
@@ -181,6 +181,14 @@ impl<'a> Cx<'a, '_> {
 
     /// The sizes in the brackets of a type.
     pub fn sizes(&mut self, args: &'a [TypeArg]) -> Option<Shape> {
+        let axes: Vec<(Name, Span)> = args
+            .iter()
+            .filter_map(|arg| match arg {
+                TypeArg::Dim { axis, .. } => axis.as_ref().map(|a| (a.node.clone(), a.span)),
+                TypeArg::Spread(_) | TypeArg::Type(_) => None,
+            })
+            .collect();
+        self.check_axes_once(&axes);
         let mut shape = Shape::new();
         for arg in args {
             match arg {
@@ -232,10 +240,26 @@ impl<'a> Cx<'a, '_> {
     }
 
     pub fn mesh_axes(&self) -> Vec<String> {
-        let meshes = self.w.meshes.first();
-        meshes
-            .map(|(axes, _)| axes.iter().map(|(n, _)| n.node.to_string()).collect())
-            .unwrap_or_default()
+        let name = |n: &Ident| n.node.to_string();
+        match self.w.meshes.first() {
+            Some((axes, _)) => axes.iter().map(|(n, _)| name(n)).collect(),
+            None => self.w.mesh_options.iter().map(|(n, _)| name(n)).collect(),
+        }
+    }
+
+    /// One axis cannot cut two dimensions of a tensor.
+    pub fn check_axes_once(&mut self, axes: &[(Name, Span)]) -> bool {
+        for (i, (name, span)) in axes.iter().enumerate() {
+            if let Some((_, before)) = axes[..i].iter().find(|(n, _)| n == name) {
+                self.report(Problem::MeshAxisTwice {
+                    name: name.clone(),
+                    span: *span,
+                    before: *before,
+                });
+                return false;
+            }
+        }
+        true
     }
 
     fn alias_type(&mut self, id: TypeId, args: &'a [TypeArg], span: Span) -> Ty {

@@ -115,6 +115,8 @@ pub struct World<'a> {
     pub mains: Vec<&'a ast::Block>,
     pub tests: Vec<(&'a ast::TestDef, Span)>,
     pub meshes: Vec<(&'a [(ast::Ident, ast::Expr)], Span)>,
+    /// The axes given on the command line.
+    pub mesh_options: Vec<(ast::Ident, i64)>,
     /// The functions checked so far, callees first, and what is known of each.
     pub typed_fns: Vec<typed::FnDef>,
     pub facts: Vec<Facts>,
@@ -137,6 +139,7 @@ impl<'a> World<'a> {
             mains: Vec::new(),
             tests: Vec::new(),
             meshes: Vec::new(),
+            mesh_options: Vec::new(),
             typed_fns: Vec::new(),
             facts: Vec::new(),
             keys: Vec::new(),

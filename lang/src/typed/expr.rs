@@ -26,6 +26,14 @@ pub struct Program {
     pub mesh: Vec<(Name, i64)>,
 }
 
+impl Program {
+    /// How many devices the mesh has; 1 without one.
+    pub fn devices(&self) -> usize {
+        let sizes = self.mesh.iter().map(|&(_, n)| n as usize);
+        sizes.fold(1, usize::saturating_mul)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct FnDef {
     pub name: Name,

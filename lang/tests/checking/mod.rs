@@ -67,6 +67,7 @@ pub fn checked_with(name: &str, text: &str, sets: &[(&str, &str)], table: &Table
         .map(|(n, v)| ((*n).to_string(), (*v).to_string()));
     let options = Options {
         consts: consts.collect(),
+        ..Options::default()
     };
     check(name, text, table, &options)
 }

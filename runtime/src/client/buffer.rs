@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Client, call_error, run_error};
 use crate::error::Error;
 use crate::ffi::{self, Failure, HostData};
-use crate::host::{Bytes, HostArray, TensorSpec};
+use crate::host::{Bytes, HostArray, Placement, TensorSpec};
 
 /// Below this many bytes an upload is copied at once: cheaper than keeping the host's memory alive.
 const COPY_BELOW: usize = 1 << 16;
@@ -14,7 +14,8 @@ const COPY_BELOW: usize = 1 << 16;
 pub struct Buffer {
     /// The whole array's type, also where each device holds a part.
     spec: TensorSpec,
-    /// One for each device that holds the array or a part of it.
+    placement: Placement,
+    /// In the order of the placement, one for each device that holds the array or a part of it.
     shards: Vec<Shard>,
     /// The program that computes it; `None` for an upload.
     program: Option<Arc<str>>,
@@ -30,28 +31,61 @@ impl Client {
     /// Starts the copy of an array to the first device. Large arrays are used in place where the plugin
     /// can (the CPU's can), so that they are in memory once.
     pub fn upload(&self, array: &HostArray) -> Result<Buffer, Error> {
-        let device = 0;
-        let data = if array.bytes().len() < COPY_BELOW {
-            HostData::Copy(array.bytes())
-        } else {
-            HostData::Keep(Arc::clone(array.shared_bytes()))
-        };
-        let raw = self
-            .raw
-            .upload(array.spec(), data, device)
-            .map_err(|failure| transfer_error(array.spec(), failure))?;
+        self.upload_placed(array, &Placement::default())
+    }
+
+    /// As [`Client::upload`], to the first devices, as the placement says.
+    pub fn upload_placed(&self, array: &HostArray, placement: &Placement) -> Result<Buffer, Error> {
+        let shards = (0..placement.devices()).map(|device| {
+            let raw = if placement.is_whole() {
+                self.upload_part(array.spec(), array.shared_bytes(), device)
+            } else {
+                let part = placement.part_spec(array.spec());
+                let bytes = placement.take(array.spec(), array.bytes(), device);
+                let (Some(part), Some(bytes)) = (part, bytes) else {
+                    return Err(Error::ArgumentElsewhere {
+                        program: "upload".to_owned(),
+                        index: 0,
+                    });
+                };
+                self.upload_part(&part, &Arc::new(bytes), device)
+            };
+            let raw = raw.map_err(|failure| transfer_error(array.spec(), failure))?;
+            Ok(Shard { device, raw })
+        });
         Ok(Buffer {
             spec: array.spec().clone(),
-            shards: vec![Shard { device, raw }],
+            placement: placement.clone(),
+            shards: shards.collect::<Result<_, _>>()?,
             program: None,
         })
+    }
+
+    fn upload_part(
+        &self,
+        spec: &TensorSpec,
+        bytes: &Arc<Bytes>,
+        device: usize,
+    ) -> Result<ffi::Buffer, Failure> {
+        let data = if bytes.as_slice().len() < COPY_BELOW {
+            HostData::Copy(bytes.as_slice())
+        } else {
+            HostData::Keep(Arc::clone(bytes))
+        };
+        self.raw.upload(spec, data, device)
     }
 }
 
 impl Buffer {
-    pub(super) fn new(spec: TensorSpec, shards: Vec<Shard>, program: Arc<str>) -> Buffer {
+    pub(super) fn new(
+        spec: TensorSpec,
+        placement: Placement,
+        shards: Vec<Shard>,
+        program: Arc<str>,
+    ) -> Buffer {
         Buffer {
             spec,
+            placement,
             shards,
             program: Some(program),
         }
@@ -59,6 +93,10 @@ impl Buffer {
 
     pub fn spec(&self) -> &TensorSpec {
         &self.spec
+    }
+
+    pub(super) fn placement(&self) -> &Placement {
+        &self.placement
     }
 
     pub(super) fn shards(&self) -> &[Shard] {
@@ -100,12 +138,25 @@ impl Buffer {
             spec: self.spec.clone(),
         };
         let mut bytes = Bytes::zeroed(self.spec.byte_len().ok_or_else(too_large)?);
-        // An array that is not partitioned is whole on each of its devices.
-        if let Some(shard) = self.shards.first() {
-            shard
-                .raw
-                .copy_to_host(self.spec.shape.len(), bytes.as_mut_slice())
-                .map_err(|failure| self.content_error(failure))?;
+        let rank = self.spec.shape.len();
+        let fetch = |shard: &Shard, target: &mut [u8]| {
+            let copied = shard.raw.copy_to_host(rank, target);
+            copied.map_err(|failure| self.content_error(failure))
+        };
+        if self.placement.is_whole() {
+            if let Some(shard) = self.shards.first() {
+                fetch(shard, bytes.as_mut_slice())?;
+            }
+        } else {
+            let part = self.placement.part_spec(&self.spec);
+            let len = part.and_then(|p| p.byte_len()).ok_or_else(too_large)?;
+            for device in self.placement.distinct() {
+                let mut part = Bytes::zeroed(len);
+                fetch(&self.shards[device], part.as_mut_slice())?;
+                let whole = bytes.as_mut_slice();
+                self.placement
+                    .put(&self.spec, whole, device, part.as_slice());
+            }
         }
         HostArray::new(self.spec.dtype, self.spec.shape.clone(), bytes)
     }

@@ -4,12 +4,12 @@ use std::fs;
 use std::sync::Arc;
 
 use pjrt_sys::protos::xla::{
-    CompileOptionsProto, ExecutableBuildOptionsProto, OptionOverrideProto,
-    option_override_proto::Value,
+    CompileOptionsProto, DeviceAssignmentProto, ExecutableBuildOptionsProto, OptionOverrideProto,
+    device_assignment_proto::ComputationDevice, option_override_proto::Value,
 };
 use prost::Message;
 
-use super::{Client, Executable, Signature};
+use super::{Client, Executable, Signature, call_error};
 use crate::error::Error;
 use crate::ffi::{Failure, Status};
 
@@ -31,11 +31,23 @@ pub enum OverrideValue {
 
 impl CompileOptions {
     /// The options as the C API takes them. Counts of 0 or a missing part would end the process.
-    pub(super) fn encode(&self, flags: &[(String, OverrideValue)]) -> Vec<u8> {
+    /// `devices`: the ids of those that the program is cut for; one needs no name.
+    pub(super) fn encode(&self, flags: &[(String, OverrideValue)], devices: &[i32]) -> Vec<u8> {
+        let several = devices.len() > 1;
+        let on_device = |&id: &i32| ComputationDevice {
+            replica_device_ids: vec![i64::from(id)],
+        };
         let build = ExecutableBuildOptionsProto {
             device_ordinal: -1,
             num_replicas: 1,
-            num_partitions: 1,
+            num_partitions: devices.len().max(1) as i64,
+            use_spmd_partitioning: several,
+            use_shardy_partitioner: several,
+            device_assignment: several.then(|| DeviceAssignmentProto {
+                replica_count: 1,
+                computation_count: devices.len() as i32,
+                computation_devices: devices.iter().map(on_device).collect(),
+            }),
             ..Default::default()
         };
         let overrides = flags.iter().chain(&self.overrides);
@@ -82,11 +94,31 @@ impl Client {
         options: &CompileOptions,
     ) -> Result<Executable, Error> {
         signature.check(name)?;
+        let devices = self.assigned(name, &signature)?;
         let raw = self
             .raw
-            .compile(code, &options.encode(&self.flags))
+            .compile(code, &options.encode(&self.flags, &devices))
             .map_err(|failure| compile_error(name, failure))?;
         Executable::new(Arc::from(name), raw, signature)
+    }
+
+    /// The ids of the devices that a program of the signature is cut for: the client's first ones.
+    fn assigned(&self, name: &str, signature: &Signature) -> Result<Vec<i32>, Error> {
+        let wanted = signature.devices();
+        if wanted > self.device_count() {
+            return Err(Error::SignatureMismatch {
+                program: name.to_owned(),
+                reason: format!(
+                    "it is for {wanted} devices, and there are {}",
+                    self.device_count()
+                ),
+            });
+        }
+        if wanted == 1 {
+            return Ok(Vec::new());
+        }
+        let id = |index| Ok(self.raw.device_text(index).map_err(call_error)?.id);
+        (0..wanted).map(id).collect()
     }
 
     /// Loads what [`Executable::serialize`] gave. The bytes must come from the very same plugin and

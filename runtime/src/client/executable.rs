@@ -6,6 +6,7 @@ use super::buffer::{Buffer, Shard};
 use super::{Signature, call_error, run_error};
 use crate::error::Error;
 use crate::ffi::{self, CompiledMemory};
+use crate::host::TensorSpec;
 
 /// A compiled program with its signature.
 pub struct Executable {
@@ -54,16 +55,28 @@ impl Executable {
                 expected.len()
             )));
         }
-        // Partitioned results come back with the types of their parts, so only whole ones compare.
-        if raw.devices().len() == 1 {
-            for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-                if found.as_ref() != Some(expected) {
-                    let found = found.as_ref().map_or_else(
+        if raw.devices().len() != signature.devices() {
+            return Err(mismatch(format!(
+                "it runs on {} devices, not {}",
+                raw.devices().len(),
+                signature.devices()
+            )));
+        }
+        // Results that are cut come back with the types of their parts.
+        for (i, (found, whole)) in found.iter().zip(expected).enumerate() {
+            let expected = signature.output_placement(i).part_spec(whole);
+            if *found != expected {
+                let show = |spec: &Option<TensorSpec>| {
+                    spec.as_ref().map_or_else(
                         || "of an element type that the language lacks".to_owned(),
                         ToString::to_string,
-                    );
-                    return Err(mismatch(format!("result {i} is {found}, not {expected}")));
-                }
+                    )
+                };
+                return Err(mismatch(format!(
+                    "result {i} is {}, not {}",
+                    show(found),
+                    show(&expected)
+                )));
             }
         }
         let mut donated = vec![false; signature.inputs.len()];
@@ -131,6 +144,12 @@ impl Executable {
                     found: buffer.spec().clone(),
                 });
             }
+            if buffer.placement() != &self.signature.input_placement(index) {
+                return Err(Error::ArgumentElsewhere {
+                    program: self.name.to_string(),
+                    index,
+                });
+            }
             if buffer.is_deleted()? {
                 return Err(Error::ArgumentDeleted {
                     program: self.name.to_string(),
@@ -182,7 +201,11 @@ impl Executable {
         shards
             .into_iter()
             .zip(&self.signature.outputs)
-            .map(|(shards, spec)| Buffer::new(spec.clone(), shards, Arc::clone(&self.name)))
+            .enumerate()
+            .map(|(i, (shards, spec))| {
+                let placement = self.signature.output_placement(i);
+                Buffer::new(spec.clone(), placement, shards, Arc::clone(&self.name))
+            })
             .collect()
     }
 

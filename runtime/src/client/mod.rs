@@ -20,7 +20,7 @@ pub use crate::ffi::{CompiledMemory, DeviceMemory};
 pub use buffer::Buffer;
 pub use compile::{CompileOptions, OverrideValue};
 pub use executable::{Executable, Input};
-pub use signature::Signature;
+pub use signature::{Placed, Signature};
 
 use crate::error::Error;
 use crate::ffi::{self, Failure, NamedValue, OptionValue, Status};

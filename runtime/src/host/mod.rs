@@ -6,9 +6,11 @@
 mod array;
 mod bytes;
 mod dtype;
+mod placement;
 mod scalar;
 
 pub use array::{Element, HostArray};
 pub use bytes::Bytes;
 pub use dtype::{DType, Kind, TensorSpec};
+pub use placement::Placement;
 pub use scalar::Scalar;

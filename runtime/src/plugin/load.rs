@@ -93,7 +93,7 @@ fn prepare(path: &Path) {
         parse_flags(&text.to_string_lossy())
     });
     // Plugins log what they are doing to the terminal, from this level down only what is wrong.
-    ffi::default_env("TF_CPP_MIN_LOG_LEVEL", "1");
+    ffi::default_env("TF_CPP_MIN_LOG_LEVEL", "2");
     let is_libtpu = path
         .file_name()
         .is_some_and(|name| name.to_string_lossy().contains("libtpu"));

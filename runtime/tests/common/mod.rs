@@ -33,6 +33,7 @@ pub fn signature(inputs: &[TensorSpec], outputs: &[TensorSpec], donated: &[usize
         inputs: inputs.to_vec(),
         outputs: outputs.to_vec(),
         donated: donated.to_vec(),
+        placed: None,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Elementwise builtins.
 
 use super::Call;
-use super::attrs::Arg;
 use super::num::Num;
 use crate::ir::{BinaryOp, Builder, CompareOp, Op, UnaryOp, Value};
 
@@ -155,13 +154,4 @@ pub(super) fn is_close(b: &mut Builder, c: &Call) -> Value {
 pub(super) fn stop_gradient(b: &mut Builder, c: &Call) -> Vec<Value> {
     let leaves = c.args.iter();
     leaves.map(|&x| b.op(Op::StopGradient, &[x])).collect()
-}
-
-/// `shard(x, [data, none])`.
-pub(super) fn shard(b: &mut Builder, c: &Call) -> Value {
-    let axes = match c.attrs.get("axes") {
-        Some(Arg::Axes(axes)) => axes.clone(),
-        _ => vec![None; b.ty(c.args[0]).rank()],
-    };
-    b.op(Op::Shard { axes }, &[c.args[0]])
 }

@@ -274,7 +274,11 @@ impl<'a> Cx<'a, '_> {
         };
         let known = self.mesh_axes();
         let mut out = Vec::new();
+        let mut named = Vec::new();
         for item in items {
+            if let A::Name(name) = &item.kind {
+                named.push((name.clone(), item.span));
+            }
             out.push(match &item.kind {
                 A::None => None,
                 A::Name(name) if known.is_empty() || known.iter().any(|k| **k == **name) => {
@@ -300,7 +304,7 @@ impl<'a> Cx<'a, '_> {
                 }
             });
         }
-        Some(out)
+        self.check_axes_once(&named).then_some(out)
     }
 
     /// Axes as plain integers.

@@ -99,6 +99,7 @@ impl Problem {
             | P::ZeroStep { .. } => "E0337",
             P::BitcastWidth { .. } => "E0338",
             P::TooLarge { .. } => "E0339",
+            P::MeshAxisTwice { .. } => "E0346",
 
             P::KeyReuse { .. } => "E0401",
             P::NotAKey { .. } => "E0402",

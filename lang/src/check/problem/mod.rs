@@ -164,6 +164,8 @@ pub enum Problem {
     ZeroStep { span: Span },
     BitcastWidth { span: Span, from: Ty, to: Ty },
     ShardRank { span: Span, axes: usize, ty: Ty },
+    /// `f32[N @ data, M @ data]`.
+    MeshAxisTwice { span: Span, name: Name, before: Span },
 
     // Keys.
     KeyReuse {

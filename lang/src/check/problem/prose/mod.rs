@@ -165,6 +165,7 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         | P::SliceSize { .. }
         | P::StartsCount { .. }
         | P::ShardRank { .. }
+        | P::MeshAxisTwice { .. }
         | P::Einsum { .. }
         | P::EinsumSizes { .. }
         | P::BothStretch { .. } => shapes::say(p, n),

@@ -463,6 +463,13 @@ fn windows(p: &Problem, n: &Names) -> Diagnostic {
             *span,
             "one, or `none`, for each dimension",
         ),
+        P::MeshAxisTwice { span, name, before } => error(
+            p,
+            format!("mesh axis `{name}` stands on two dimensions of one tensor"),
+            *span,
+            "each device has one place along an axis",
+        )
+        .label(*before, "it stands here already"),
         _ => elsewhere(p),
     }
 }
