@@ -293,16 +293,24 @@ impl<'a> Cx<'a, '_> {
             },
             Ty::Error => bad(span),
             other => {
+                let call = format!("{}({})", name.node, self.text(base.span));
+                let is_call = self.is_builtin_or_prelude(&name.node);
                 self.report(Problem::NoField {
                     span: name.span,
                     name: name.node.clone(),
                     base: base.span,
                     ty: other,
-                    near: None,
+                    // `x.sum()` of other languages.
+                    near: is_call.then_some(call),
                 });
                 bad(span)
             }
         }
+    }
+
+    fn is_builtin_or_prelude(&self, name: &str) -> bool {
+        let prelude = self.w.module(super::load::PRELUDE);
+        super::func::is_builtin(name) || prelude.items.contains_key(name)
     }
 
     /// The module that an expression before a dot names, unless a variable has that name.

@@ -124,6 +124,13 @@ impl Balancer<'_> {
         if first_on_line && self.indent == 0 && self.levels.len() > 1 && self.begins_item(i) {
             self.close_down_to(1, self.before(i));
         }
+        // An `else` stands behind a closed block.
+        let closed = i > 0 && self.tokens[i - 1].tok == Tok::RBrace;
+        let in_branch =
+            self.levels.len() > 2 && self.levels.last().is_some_and(|l| l.kind == Kind::Block);
+        if token.tok == Tok::Else && !closed && in_branch {
+            self.close_down_to(self.levels.len() - 1, self.before(i));
+        }
         let forgotten = match token.tok {
             Tok::Semi => !self.closes_soon(i),
             _ => first_on_line && token.tok.begins_statement(),
