@@ -41,6 +41,9 @@ impl Cx<'_, '_> {
     }
 
     fn on_one_line(&self, a: Span, b: Span) -> bool {
+        if a.file != b.file {
+            return false;
+        }
         let (first, second) = if a.start <= b.start { (a, b) } else { (b, a) };
         let between = Span {
             start: first.start,
