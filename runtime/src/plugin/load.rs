@@ -108,7 +108,8 @@ fn prepare(path: &Path) {
     }
 }
 
-/// `--a=b --c` as options: `a` is the text "b", which XLA parses to the option's type, and `c` is true.
+/// `--a=b --c` as options: `a` is the text "b", which XLA parses to the option's type, and `c` is true. Of booleans
+/// XLA reads no text, so those words become values here.
 fn parse_flags(text: &str) -> Vec<(String, OverrideValue)> {
     text.split_whitespace()
         .map(|flag| {
@@ -116,7 +117,12 @@ fn parse_flags(text: &str) -> Vec<(String, OverrideValue)> {
             match flag.split_once('=') {
                 Some((name, value)) => {
                     let value = value.trim_matches(['"', '\'']);
-                    (name.to_owned(), OverrideValue::Text(value.to_owned()))
+                    let value = match value {
+                        "true" => OverrideValue::Bool(true),
+                        "false" => OverrideValue::Bool(false),
+                        text => OverrideValue::Text(text.to_owned()),
+                    };
+                    (name.to_owned(), value)
                 }
                 None => (flag.to_owned(), OverrideValue::Bool(true)),
             }
@@ -195,11 +201,12 @@ mod tests {
     fn flags_become_options() {
         let text = |text: &str| OverrideValue::Text(text.to_owned());
         assert_eq!(
-            parse_flags(" --xla_a=3  --xla_b --xla_c=\"x=y\" "),
+            parse_flags(" --xla_a=3  --xla_b --xla_c=\"x=y\" --xla_d=false"),
             [
                 ("xla_a".to_owned(), text("3")),
                 ("xla_b".to_owned(), OverrideValue::Bool(true)),
                 ("xla_c".to_owned(), text("x=y")),
+                ("xla_d".to_owned(), OverrideValue::Bool(false)),
             ]
         );
         assert_eq!(parse_flags(""), []);
