@@ -95,6 +95,9 @@ pub struct RunArgs {
     /// Compile everything anew, and keep nothing on disk.
     #[arg(long)]
     pub no_cache: bool,
+    /// Stop at the first operation that makes a NaN or an infinity, and show its operands. As --opt 0.
+    #[arg(long)]
+    pub check_finite: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

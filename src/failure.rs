@@ -1,12 +1,17 @@
 //! How a command can fail, and with which exit code.
 
 use std::fmt;
+use tpuc_lang::diag::Diagnostic;
 
 /// Why a command did not succeed. Diagnostics of the program have been printed where they were found.
 #[derive(Debug)]
 pub enum Failure {
     /// The program has errors (or a comparison asked for did not hold); already said.
     Program,
+    /// A run-time failure with a place in the source of its own.
+    Placed(Box<Diagnostic>),
+    /// The same, already said.
+    Said,
     /// The program, as a whole: no place in it is to blame.
     Source {
         code: &'static str,
@@ -27,7 +32,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Program | Failure::Source { .. } => 1,
-            Failure::Runtime { .. } => 2,
+            Failure::Runtime { .. } | Failure::Placed(_) | Failure::Said => 2,
             Failure::Usage(_) => 64,
         }
     }
@@ -54,7 +59,8 @@ impl From<tpuc_runtime::Error> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Program => Ok(()),
+            Failure::Program | Failure::Said => Ok(()),
+            Failure::Placed(d) => writeln!(f, "error[{}]: {}", d.code.0, d.message),
             Failure::Source {
                 code,
                 message,

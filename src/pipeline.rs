@@ -192,7 +192,7 @@ pub fn bare_function(program: &Program, name: &str, sources: &Sources) -> Result
     let instance = instance(program, name, sources)?;
     let func = specialise::function(program, &instance).map_err(|d| report(*d, sources))?;
     match func {
-        Some(func) => Ok(func),
+        Some(func) => Ok(passes::silent(&func)),
         None => Err(Failure::Usage(format!(
             "`{name}` takes a function, so it has no code of its own"
         ))),

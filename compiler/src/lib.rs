@@ -4,6 +4,7 @@
 
 pub mod ad;
 pub mod batch;
+pub mod finite;
 pub mod interp;
 pub mod ir;
 #[cfg(feature = "mlir")]

@@ -4,12 +4,14 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct FileId(pub u32);
 
-/// Half-open byte range `start..end` in a file.
+/// Half-open byte range `start..end` in a file; of code, the place that it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span {
     pub file: FileId,
     pub start: u32,
     pub end: u32,
+    /// Whether the code computes a derivative of what stands there.
+    pub derivative: bool,
 }
 
 impl Span {
@@ -18,6 +20,15 @@ impl Span {
             file,
             start: start as u32,
             end: end as u32,
+            derivative: false,
+        }
+    }
+
+    /// The place of code for the derivative of what stands here.
+    pub fn of_derivative(self) -> Span {
+        Span {
+            derivative: self != Span::default(),
+            ..self
         }
     }
 
@@ -27,6 +38,7 @@ impl Span {
             file: self.file,
             start: self.start.min(other.start),
             end: self.end.max(other.end),
+            derivative: self.derivative && other.derivative,
         }
     }
 }

@@ -3,11 +3,13 @@
 use crate::cli::{BackendName, RunArgs};
 use crate::execute::device::DeviceBackend;
 use crate::execute::interpreter::InterpreterBackend;
-use crate::execute::{Backend, Executor, mesh};
+use crate::execute::watched::{self, Watched};
+use crate::execute::{Backend, Executor, Input, mesh};
 use crate::failure::Failure;
 use crate::pipeline;
 use crate::progress::Progress;
 use std::path::Path;
+use tpuc_compiler::ir::Func;
 use tpuc_compiler::ir::op::Effect;
 use tpuc_compiler::plan::{self, Plan, Step, StepKind};
 use tpuc_lang::source::Sources;
@@ -15,6 +17,7 @@ use tpuc_lang::span::Span;
 use tpuc_lang::typed::Program;
 use tpuc_runtime::cache::Cache;
 use tpuc_runtime::client::{Client, ClientOptions};
+use tpuc_runtime::host::HostArray;
 use tpuc_runtime::plugin::{Device, Plugin};
 use tpuc_runtime::{Surroundings, save};
 
@@ -29,12 +32,18 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             help: "add `main { … }`; `tpuc test` runs the `test` blocks of a file".into(),
         });
     }
+    if args.check_finite {
+        mesh::settle(&mut program, 1)?;
+    }
     let target = Target::open(&mut program, args.backend, args.device.as_deref(), &around)?;
     let (script, _) = pipeline::main_script(&program, &sources)?;
     let axes = mesh::axes(&program);
-    let plan = pipeline::plan(&script, axes, args.program.opt, args.explain_opt);
+    // What is looked for is the operation as it was written, not what it was folded or merged into.
+    let level = if args.check_finite { 0 } else { args.program.opt };
+    let plan = pipeline::plan(&script, axes, level, args.explain_opt);
     check_paths(&plan.steps).map_err(|(e, span)| located(e, span, &sources))?;
-    execute(&plan, &sources, &target, !args.no_cache, &around, &progress)
+    let run = if args.check_finite { watch } else { execute };
+    run(&plan, &sources, &target, !args.no_cache, &around, &progress)
 }
 
 /// Where a program runs.
@@ -76,6 +85,20 @@ impl<'a> Target<'a> {
     }
 }
 
+impl Target<'_> {
+    /// A client with the version of StableHLO that it reads; none for the interpreter.
+    fn client(&self, around: &Surroundings) -> Result<Option<(Client, String)>, Failure> {
+        Ok(match self {
+            Target::Interpreter => None,
+            Target::Named(device) => {
+                let (client, plugin) = client(*device, around)?;
+                Some((client, version_text(plugin.stablehlo_version())))
+            }
+            Target::Open(client, version) => Some((client.clone(), version.clone())),
+        })
+    }
+}
+
 /// Runs a plan on the target; `cached`: compiled programs may come from the disk, and go there.
 pub fn execute(
     plan: &Plan,
@@ -85,22 +108,53 @@ pub fn execute(
     around: &Surroundings,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    let (client, version) = match target {
-        Target::Interpreter => {
-            let backend = InterpreterBackend::new(&plan.programs);
-            return walk(&backend, plan, sources, around, progress);
-        }
-        Target::Named(device) => {
-            let (client, plugin) = client(*device, around)?;
-            (client, version_text(plugin.stablehlo_version()))
-        }
-        Target::Open(client, version) => (client.clone(), version.clone()),
+    let Some((client, version)) = target.client(around)? else {
+        let backend = InterpreterBackend::new(&plan.programs);
+        return walk(&backend, plan, sources, around, progress);
     };
     progress.doing("compiling");
     let programs = pipeline::lower(plan, sources, &version)?;
     let cache = if cached { Cache::of(around) } else { None };
     let backend = DeviceBackend::new(client, plan, programs, cache.as_ref())?;
     walk(&backend, plan, sources, around, progress)
+}
+
+/// As [`execute`], with every program watched for its first NaN or infinity.
+fn watch(
+    plan: &Plan,
+    sources: &Sources,
+    target: &Target<'_>,
+    cached: bool,
+    around: &Surroundings,
+    progress: &Progress,
+) -> Result<(), Failure> {
+    let (watched, sites) = watched::watch(plan);
+    let Some((client, version)) = target.client(around)? else {
+        let inner = InterpreterBackend::new(&watched.programs);
+        let once = |func: &Func, inputs: &[&_]| {
+            once(&InterpreterBackend::new(std::slice::from_ref(func)), inputs)
+        };
+        let backend = Watched::new(inner, &plan.programs, sites, &once);
+        return walk(&backend, plan, sources, around, progress);
+    };
+    let cache = if cached { Cache::of(around) } else { None };
+    let device = |plan: &Plan| {
+        let programs = pipeline::lower(plan, sources, &version)?;
+        DeviceBackend::new(client.clone(), plan, programs, cache.as_ref())
+    };
+    progress.doing("compiling");
+    let once = |func: &Func, inputs: &[&_]| {
+        once(&device(&Plan::of_programs(vec![func.clone()]))?, inputs)
+    };
+    let backend = Watched::new(device(&watched)?, &plan.programs, sites, &once);
+    walk(&backend, plan, sources, around, progress)
+}
+
+/// The results of a backend's only program, on the host.
+fn once<B: Backend>(backend: &B, inputs: &[&B::Buffer]) -> Result<Vec<HostArray>, Failure> {
+    let inputs = inputs.iter().map(|&buffer| Input::Keep(buffer)).collect();
+    let outputs = backend.run(0, inputs)?;
+    outputs.iter().map(|buffer| backend.fetch(buffer)).collect()
 }
 
 /// A client of the device asked for, and its plugin.
@@ -136,6 +190,10 @@ fn walk<B: Backend>(
 /// The failure with the source line it belongs to.
 pub fn located(failure: Failure, span: Span, sources: &Sources) -> Failure {
     match failure {
+        Failure::Placed(diagnostic) => {
+            pipeline::print_diagnostics(&[*diagnostic], sources);
+            Failure::Said
+        }
         Failure::Runtime {
             code,
             message,

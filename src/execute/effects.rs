@@ -11,7 +11,7 @@ use tpuc_runtime::save;
 /// `arrays`: the operands, fetched.
 pub fn perform(effect: &Effect, arrays: &[HostArray], out: &mut dyn Write) -> Result<(), Failure> {
     match effect {
-        Effect::Print(pieces) => {
+        Effect::Print(pieces) | Effect::Debug(pieces) => {
             let mut text = line(pieces, &mut arrays.iter())?;
             text.push('\n');
             // A reader that has gone away ends the output, not the run.

@@ -6,6 +6,7 @@ pub mod device;
 mod effects;
 pub mod interpreter;
 pub mod mesh;
+pub mod watched;
 
 use crate::convert;
 use crate::failure::Failure;

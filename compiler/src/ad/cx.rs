@@ -103,8 +103,9 @@ impl<'f> Cx<'f> {
     }
 
     fn inst(&mut self, f: &'f Func, inst: &'f Inst, env: &mut Env) -> Result<(), AdError> {
-        if let Some(&v) = inst.results.first() {
-            self.e.set_span(f.span(v));
+        let span = inst.results.first().map(|&v| f.span(v));
+        if let Some(span) = span {
+            self.e.set_span(span);
         }
         let active = inst.args.iter().any(|v| env.tangent.contains_key(v))
             || inst
@@ -119,8 +120,14 @@ impl<'f> Cx<'f> {
             return Ok(());
         }
         let args: Vec<Dual> = inst.args.iter().map(|&v| env.get(v)).collect();
+        // What a rule emits is for the derivative, but for the primitive itself.
+        let derivative = span.unwrap_or_default().of_derivative();
+        self.e.set_span(derivative);
         let results = forward::forward(self, f, inst, &args, env)?;
         for (&v, dual) in inst.results.iter().zip(results) {
+            if self.e.span_of(dual.primal) == derivative {
+                self.e.place(dual.primal, span.unwrap_or_default());
+            }
             env.set(v, dual);
         }
         Ok(())

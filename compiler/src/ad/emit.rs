@@ -39,6 +39,11 @@ impl Emit {
         self.b.span = span;
     }
 
+    /// Says that a value comes from `span`.
+    pub fn place(&mut self, v: Value, span: Span) {
+        self.b.place(v, span);
+    }
+
     pub fn span_of(&self, v: Value) -> Span {
         self.b.span_of(v)
     }

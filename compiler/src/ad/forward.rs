@@ -9,7 +9,7 @@ use super::cx::{Cx, Dual, Env};
 use super::error::{AdError, AdErrorKind};
 use super::rules::{elementwise, index, linalg, reduce, shape};
 use super::tape::Operand;
-use crate::ir::op::ScatterOp;
+use crate::ir::op::{Effect, ScatterOp};
 use crate::ir::{Func, Inst, Op, Value};
 
 /// Emits the primal and the tangent of one instruction; a dual a result.
@@ -132,6 +132,7 @@ pub fn forward<'f>(
         }
         Op::Shard { .. } => linear(cx, op, args),
 
+        Op::Effect(Effect::Debug(_)) => constant(cx, op, args),
         Op::Effect(_) => {
             let span = args.first().map(|a| cx.e.span_of(a.primal));
             return Err(AdError::new(AdErrorKind::Effect, span.unwrap_or_default()));

@@ -3,7 +3,7 @@
 use super::mapped::{self, Mapped};
 use super::{Batcher, Lane};
 use crate::ad::AdError;
-use crate::ir::{Func, Inst, Op, ReduceOp, Region, Type, Value};
+use crate::ir::{Elem, Func, Inst, Op, ReduceOp, Region, Type, Value};
 
 /// The values that a region may see from outside and that are mapped.
 fn outside(bx: &Batcher, regions: &[Region]) -> Mapped {
@@ -85,6 +85,33 @@ fn param(bx: &mut Batcher, f: &Func, p: Value, is_mapped: bool) -> Value {
     let v = bx.e.param(ty);
     bx.set(p, Lane::new(v, is_mapped));
     v
+}
+
+/// A primitive without results, for one element after the other.
+pub fn each(bx: &mut Batcher, op: &Op, args: &[Lane]) -> Vec<Lane> {
+    let mapped = args.iter().filter(|a| a.is_mapped());
+    let xs: Vec<Value> = mapped.map(|a| a.value()).collect();
+    bx.e.open();
+    bx.e.param(Type::scalar(Elem::I32));
+    let operands = args
+        .iter()
+        .map(|a| match *a {
+            Lane::Shared(v) => v,
+            Lane::Mapped(v) => {
+                let ty = bx.e.type_of(v);
+                bx.e.param(ty.with_shape(ty.shape[1..].to_vec()))
+            }
+        })
+        .collect();
+    bx.e.push(op.clone(), operands, Vec::new());
+    let body = bx.e.close(Vec::new());
+    let op = Op::Scan {
+        length: bx.size,
+        reverse: false,
+        carry: 0,
+    };
+    bx.e.push(op, xs, vec![body]);
+    Vec::new()
 }
 
 /// With one condition for the whole batch, a `while` again. With a condition for each element, the loop runs while

@@ -3,7 +3,7 @@
 
 use super::{Batcher, Lane, control, conv, indexing};
 use crate::ad::{AdError, AdErrorKind};
-use crate::ir::op::{DotDims, Window};
+use crate::ir::op::{DotDims, Effect, Window};
 use crate::ir::{Elem, Func, Inst, Op, Type, Value};
 
 pub fn batch(bx: &mut Batcher, f: &Func, inst: &Inst, args: &[Lane]) -> Result<Vec<Lane>, AdError> {
@@ -159,6 +159,7 @@ pub fn batch(bx: &mut Batcher, f: &Func, inst: &Inst, args: &[Lane]) -> Result<V
             all_mapped(bx, op, args)
         }
 
+        Op::Effect(Effect::Debug(_)) => control::each(bx, op, args),
         Op::Effect(_) => {
             let span = args.first().map(|a| bx.e.span_of(a.value()));
             return Err(AdError::new(AdErrorKind::Effect, span.unwrap_or_default()));

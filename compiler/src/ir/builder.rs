@@ -41,6 +41,10 @@ impl Builder {
         self.func.value_count()
     }
 
+    pub fn place(&mut self, v: Value, span: Span) {
+        self.func.set_span(v, span);
+    }
+
     pub fn span_of(&self, v: Value) -> Span {
         self.func.span(v)
     }

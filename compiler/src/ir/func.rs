@@ -60,6 +60,10 @@ impl Func {
         self.spans[v.0 as usize]
     }
 
+    pub fn set_span(&mut self, v: Value, span: Span) {
+        self.spans[v.0 as usize] = span;
+    }
+
     pub fn value_count(&self) -> usize {
         self.types.len()
     }

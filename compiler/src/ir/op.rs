@@ -179,10 +179,12 @@ pub enum PrintPiece {
     },
 }
 
-/// What `main` does to the outside. Operands are what it needs; no results.
+/// What `main` does to the outside, and [`Effect::Debug`], which any function may. Operands are what it needs; no results.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Effect {
     Print(Vec<PrintPiece>),
+    /// Prints as often as the function that holds it runs: derivatives keep it, batching prints for each element.
+    Debug(Vec<PrintPiece>),
     /// The operands are the leaves named by `names`.
     Save {
         path: String,

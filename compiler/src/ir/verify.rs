@@ -13,7 +13,7 @@
 
 use super::func::{Func, Inst, Region, Value};
 use super::literal::Literal;
-use super::op::Op;
+use super::op::{Effect, Op};
 use super::shape;
 use super::types::{Elem, Type};
 use std::fmt;
@@ -101,6 +101,7 @@ impl<'a> Verifier<'a> {
         self.used(&inst.args)?;
         match &inst.op {
             Op::Constant(literal) => self.literal(literal)?,
+            Op::Effect(Effect::Debug(_)) => {}
             Op::Host(_) | Op::Effect(_) if !self.effects => {
                 return Err(self.error("an effect where none can be"));
             }

@@ -18,14 +18,21 @@ pub trait Rewrite {
 
 /// The copy of `func` that a pass makes.
 pub fn rewrite(func: &Func, pass: &mut impl Rewrite) -> Func {
+    rewrite_with(func, |c| {
+        c.insts(pass, &func.body.insts);
+        c.values(&func.body.results)
+    })
+}
+
+/// A function with the parameters of `func`, and the body and results that `body` makes.
+pub fn rewrite_with(func: &Func, body: impl FnOnce(&mut Copier) -> Vec<Value>) -> Func {
     let mut c = Copier {
         b: Builder::new(func.name.clone()),
         from: func,
         map: vec![None; func.value_count()],
     };
     c.params(&func.body.params);
-    c.insts(pass, &func.body.insts);
-    let results = c.values(&func.body.results);
+    let results = body(&mut c);
     c.b.finish(results)
 }
 

@@ -4,13 +4,14 @@
 //!
 //! Nothing algebraic is done here: that is the e-graph's.
 
-mod copy;
+pub(crate) mod copy;
 pub(crate) mod cse;
 mod dce;
 mod erase;
 mod fold;
 mod licm;
 mod scan_xs;
+mod silence;
 mod simplify_regions;
 
 #[cfg(test)]
@@ -80,6 +81,11 @@ pub const REGISTRY: [Pass; 8] = [
         run: dce::run,
     },
 ];
+
+/// The function without what it prints for debugging.
+pub fn silent(func: &Func) -> Func {
+    silence::run(func)
+}
 
 /// The passes of a stage, one after the other.
 pub fn run(stage: Stage, func: &Func) -> Func {

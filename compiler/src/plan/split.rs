@@ -12,9 +12,7 @@ use tpuc_lang::span::Span;
 ///
 /// Constants never cross steps: each program makes its own.
 pub fn split(script: &Func) -> Plan {
-    let mut main = script.clone();
-    unslice(&mut main);
-    let main = &main;
+    let main = &unslice(script);
     let mut s = Splitter {
         main,
         constants: HashMap::new(),

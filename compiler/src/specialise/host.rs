@@ -5,7 +5,7 @@ use super::error::Result;
 use super::frame::Frame;
 use super::val::{Val, leaf_types};
 use crate::ir::op::{Effect, HostSource, PrintPiece, TreeShape};
-use crate::ir::{Op, Type};
+use crate::ir::{Op, Type, Value};
 use tpuc_lang::span::Span;
 use tpuc_lang::typed::{self, Host, Ty};
 
@@ -14,22 +14,12 @@ impl Specialiser<'_> {
         let span = self.b.span;
         let (effect, operands) = match effect {
             typed::Effect::Print(pieces) => {
-                let mut operands = Vec::new();
-                let mut out = Vec::new();
-                for piece in pieces {
-                    out.push(match piece {
-                        typed::PrintPiece::Text(text) => PrintPiece::Text(text.clone()),
-                        typed::PrintPiece::Value { value, spec } => {
-                            operands.extend(self.expr(frame, value)?.leaves());
-                            let tree = tree_shape(&frame.ty(&value.ty, span)?);
-                            PrintPiece::Value {
-                                tree,
-                                spec: spec.clone(),
-                            }
-                        }
-                    });
-                }
-                (Effect::Print(out), operands)
+                let (pieces, operands) = self.pieces(frame, pieces, span)?;
+                (Effect::Print(pieces), operands)
+            }
+            typed::Effect::Debug(pieces) => {
+                let (pieces, operands) = self.pieces(frame, pieces, span)?;
+                (Effect::Debug(pieces), operands)
             }
             typed::Effect::Save { value, path } => {
                 let operands = self.expr(frame, value)?.leaves();
@@ -69,6 +59,30 @@ impl Specialiser<'_> {
         self.b.span = span;
         self.b.push(Op::Effect(effect), operands, Vec::new());
         Ok(())
+    }
+
+    /// What is printed, and the leaves of its values in order.
+    fn pieces(
+        &mut self,
+        frame: &mut Frame,
+        pieces: &[typed::PrintPiece],
+        span: Span,
+    ) -> Result<(Vec<PrintPiece>, Vec<Value>)> {
+        let mut operands = Vec::new();
+        let mut out = Vec::new();
+        for piece in pieces {
+            out.push(match piece {
+                typed::PrintPiece::Text(text) => PrintPiece::Text(text.clone()),
+                typed::PrintPiece::Value { value, spec } => {
+                    operands.extend(self.expr(frame, value)?.leaves());
+                    PrintPiece::Value {
+                        tree: tree_shape(&frame.ty(&value.ty, span)?),
+                        spec: spec.clone(),
+                    }
+                }
+            });
+        }
+        Ok((out, operands))
     }
 
     pub(crate) fn host(&mut self, frame: &Frame, host: &Host, ty: &Ty, span: Span) -> Result<Val> {

@@ -401,7 +401,7 @@ impl<'a> Cx<'a, '_> {
             Form::Fold => self.fold_form(args, named, span),
             Form::Scan => self.scan_form(args, named, span),
             Form::Shape => self.shape_form(args, named, span),
-            Form::Print | Form::Save | Form::Assert | Form::AssertClose => {
+            Form::Print | Form::Debug | Form::Save | Form::Assert | Form::AssertClose => {
                 self.report(Problem::EffectHere {
                     span,
                     name: form.name(),

@@ -15,7 +15,12 @@ use crate::typed::{
 impl<'a> Cx<'a, '_> {
     /// Whether a statement is an effect that may stand here.
     pub fn is_effect(&mut self, e: &'a ast::Expr) -> bool {
-        self.in_script() && self.effect_form(e).is_some()
+        match self.effect_form(e) {
+            // It changes nothing that a program can see, so it may stand in a pure function.
+            Some(Form::Debug) => true,
+            Some(_) => self.in_script(),
+            None => false,
+        }
     }
 
     fn effect_form(&mut self, e: &'a ast::Expr) -> Option<Form> {
@@ -37,9 +42,13 @@ impl<'a> Cx<'a, '_> {
             return None;
         };
         let effect = match form {
-            Form::Print => {
+            Form::Print | Form::Debug => {
                 self.no_named(&FnRef::Form(form, e.span), named);
-                self.print(args)
+                let pieces = self.pieces(args);
+                pieces.map(match form {
+                    Form::Print => Effect::Print,
+                    _ => Effect::Debug,
+                })
             }
             Form::Save => self.save(args, named, e.span),
             Form::Assert => self.assert(args, named, e.span),
@@ -67,9 +76,9 @@ impl<'a> Cx<'a, '_> {
         None
     }
 
-    // print.
+    // print and debug.
 
-    fn print(&mut self, args: &'a [ast::Expr]) -> Option<Effect> {
+    fn pieces(&mut self, args: &'a [ast::Expr]) -> Option<Vec<PrintPiece>> {
         let mut pieces = Vec::new();
         let mut ok = true;
         for (i, arg) in args.iter().enumerate() {
@@ -93,7 +102,7 @@ impl<'a> Cx<'a, '_> {
                 },
             }
         }
-        ok.then_some(Effect::Print(pieces))
+        ok.then_some(pieces)
     }
 
     fn print_value(

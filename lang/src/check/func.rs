@@ -72,6 +72,7 @@ pub enum Form {
     Scan,
     Shape,
     Print,
+    Debug,
     Save,
     Assert,
     AssertClose,
@@ -87,6 +88,7 @@ const FORMS: &[(&str, Form)] = &[
     ("scan", Form::Scan),
     ("shape", Form::Shape),
     ("print", Form::Print),
+    ("debug", Form::Debug),
     ("save", Form::Save),
     ("assert", Form::Assert),
     ("assert_close", Form::AssertClose),
@@ -112,7 +114,7 @@ impl Form {
     pub fn is_effect(self) -> bool {
         matches!(
             self,
-            Form::Print | Form::Save | Form::Assert | Form::AssertClose
+            Form::Print | Form::Debug | Form::Save | Form::Assert | Form::AssertClose
         )
     }
 }

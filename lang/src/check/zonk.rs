@@ -52,7 +52,7 @@ impl Cx<'_, '_> {
 
     fn zonk_effect(&mut self, effect: &mut Effect) {
         match effect {
-            Effect::Print(pieces) => {
+            Effect::Print(pieces) | Effect::Debug(pieces) => {
                 for piece in pieces {
                     if let PrintPiece::Value { value, .. } = piece {
                         self.zonk_expr(value);

@@ -225,8 +225,9 @@ impl<'p> Printer<'p> {
 
     fn effect(&mut self, effect: &Effect) {
         match effect {
-            Effect::Print(pieces) => {
-                self.out.push_str("print(");
+            Effect::Print(pieces) | Effect::Debug(pieces) => {
+                let debug = matches!(effect, Effect::Debug(_));
+                self.out.push_str(if debug { "debug(" } else { "print(" });
                 for (i, piece) in pieces.iter().enumerate() {
                     if i > 0 {
                         self.out.push_str(", ");

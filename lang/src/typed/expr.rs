@@ -154,6 +154,8 @@ pub enum Pattern {
 #[derive(Clone, Debug)]
 pub enum Effect {
     Print(Vec<PrintPiece>),
+    /// As `Print`, and may stand in a function.
+    Debug(Vec<PrintPiece>),
     /// `save(value, "path")`.
     Save {
         value: Expr,

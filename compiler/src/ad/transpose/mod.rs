@@ -92,7 +92,7 @@ impl<'c, 'f> Transposer<'c, 'f> {
                 continue;
             }
             let span = self.cx.e.span_of(inst.results[0]);
-            self.cx.e.set_span(span);
+            self.cx.e.set_span(span.of_derivative());
             match &inst.op {
                 LinOp::Prim { op, args } => {
                     if let Some(&Some(ct)) = cts.first() {

@@ -182,7 +182,7 @@ pub fn host(source: &HostSource) -> Vec<Type> {
 
 pub fn effect(effect: &Effect, args: &[&Type]) -> Result<(), String> {
     match effect {
-        Effect::Print(pieces) => print(pieces, args),
+        Effect::Print(pieces) | Effect::Debug(pieces) => print(pieces, args),
         Effect::Save { names, .. } => require(names.len() == args.len(), || {
             format!("{} names for {} operands", names.len(), args.len())
         }),

@@ -3,7 +3,7 @@
 use crate::ir::op::{BinaryOp, CompareOp, Effect, HostSource, Op, ReduceOp, ScatterOp, UnaryOp};
 
 /// All names, in the order of [`Op`].
-pub const NAMES: [&str; 104] = [
+pub const NAMES: [&str; 105] = [
     "constant",
     "iota",
     "neg",
@@ -105,6 +105,7 @@ pub const NAMES: [&str; 104] = [
     "numpy_permutations",
     "time",
     "print",
+    "debug",
     "save",
     "assert",
     "assert_close",
@@ -183,6 +184,7 @@ impl Op {
             },
             Op::Effect(effect) => match effect {
                 Effect::Print(_) => "print",
+                Effect::Debug(_) => "debug",
                 Effect::Save { .. } => "save",
                 Effect::Assert { .. } => "assert",
                 Effect::AssertClose { .. } => "assert_close",

@@ -181,11 +181,8 @@ fn outside(name: &str, attrs: &mut Attrs, results: &[Type]) -> Result<Op, String
             count: attrs.word("count")?,
         }),
         "time" => Op::Host(HostSource::Time),
-        "print" => {
-            let pieces = attrs.take("pieces")?;
-            let pieces = pieces.list()?.iter().map(piece);
-            Op::Effect(Effect::Print(pieces.collect::<Result<_, _>>()?))
-        }
+        "print" => Op::Effect(Effect::Print(pieces(attrs)?)),
+        "debug" => Op::Effect(Effect::Debug(pieces(attrs)?)),
         "save" => Op::Effect(Effect::Save {
             path: attrs.text("path")?,
             names: texts(attrs, "names")?,
@@ -202,6 +199,11 @@ fn outside(name: &str, attrs: &mut Attrs, results: &[Type]) -> Result<Op, String
         }
         _ => return Err(format!("`{name}` is no primitive")),
     })
+}
+
+fn pieces(attrs: &mut Attrs) -> Result<Vec<PrintPiece>, String> {
+    let pieces = attrs.take("pieces")?;
+    pieces.list()?.iter().map(piece).collect()
 }
 
 fn gather(attrs: &mut Attrs) -> Result<GatherDims, String> {

@@ -217,7 +217,7 @@ fn host(source: &HostSource) -> Fields {
 
 fn effect(effect: &Effect) -> Fields {
     match effect {
-        Effect::Print(pieces) => {
+        Effect::Print(pieces) | Effect::Debug(pieces) => {
             vec![("pieces", Attr::List(pieces.iter().map(piece).collect()))]
         }
         Effect::Save { path, names } => vec![

@@ -484,7 +484,7 @@ impl<'f> Flow<'f> {
 
     fn effect(&mut self, effect: &Effect) {
         match effect {
-            Effect::Print(pieces) => {
+            Effect::Print(pieces) | Effect::Debug(pieces) => {
                 for piece in pieces {
                     if let PrintPiece::Value { value, .. } = piece {
                         self.visit(value);

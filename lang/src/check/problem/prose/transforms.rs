@@ -236,12 +236,16 @@ fn outside(p: &Problem, n: &Names) -> Diagnostic {
             in_lambda,
         } => {
             let label = match (place, in_lambda) {
+                _ if *name == "debug" => "it gives nothing: it is a statement of its own",
                 (Place::Pure, _) => "functions are pure: they have no effects",
                 (Place::Script, true) => "a lambda is a function, and functions are pure",
                 (Place::Script, false) => "an effect is a statement of its own",
             };
-            error(p, format!("`{name}` cannot stand here"), *span, label)
-                .help(format!("give the value back, and `{name}` it in `main`"))
+            let help = match *name {
+                "debug" => "put it in a block: `{ debug(…); value }`".to_string(),
+                _ => format!("give the value back, and `{name}` it in `main`"),
+            };
+            error(p, format!("`{name}` cannot stand here"), *span, label).help(help)
         }
         P::HostHere { span, name } => error(
             p,
