@@ -104,7 +104,10 @@ fn diagnostic(site: &Site, seen: &[HostArray]) -> Diagnostic {
     let (results, turns) = rest.split_at(site.results.len());
     let made = results.iter().find_map(first_bad);
     let (what, place) = match &made {
-        Some((array, at)) => (format_scalar(array.dtype(), element(array, *at)), place(array, *at)),
+        Some((array, at)) => (
+            format_scalar(array.dtype(), element(array, *at)),
+            place(array, *at),
+        ),
         None => ("NaN".to_string(), String::new()),
     };
     let derivative = match site.span.derivative {
@@ -125,7 +128,10 @@ fn diagnostic(site: &Site, seen: &[HostArray]) -> Diagnostic {
             .filter_map(HostArray::scalar)
             .map(|turn| format!("{}", turn.to_f64()))
             .collect();
-        d = d.note(format!("in turn {} of the loop, counted from 0", turns.join(", ")));
+        d = d.note(format!(
+            "in turn {} of the loop, counted from 0",
+            turns.join(", ")
+        ));
     }
     d
 }

@@ -42,7 +42,12 @@ impl Known {
     }
 
     /// Whether some result has what no operand has.
-    pub fn made(&mut self, b: &mut Builder, operands: &[Value], results: &[Value]) -> Option<Value> {
+    pub fn made(
+        &mut self,
+        b: &mut Builder,
+        operands: &[Value],
+        results: &[Value],
+    ) -> Option<Value> {
         let after: Vec<Flags> = results.iter().map(|&v| self.of(b, v)).collect();
         let before: Vec<Flags> = operands.iter().map(|&v| self.of(b, v)).collect();
         let nan = new(b, after.iter().map(|f| f.nan), before.iter().map(|f| f.nan))?;

@@ -2,9 +2,7 @@
 
 use super::flags::Known;
 use super::{Site, computes};
-use crate::ir::{
-    BinaryOp, CompareOp, Elem, Func, Inst, Literal, Op, Region, Type, UnaryOp, Value,
-};
+use crate::ir::{BinaryOp, CompareOp, Elem, Func, Inst, Literal, Op, Region, Type, UnaryOp, Value};
 use crate::passes::copy::{Copier, Rewrite};
 
 /// What the threaded values are.
@@ -84,7 +82,12 @@ impl Thread {
         self.state = types.into_iter().map(|ty| c.b.param(ty)).collect();
     }
 
-    fn scan(&mut self, c: &mut Copier, inst: &Inst, (length, reverse, carry): (usize, bool, usize)) {
+    fn scan(
+        &mut self,
+        c: &mut Copier,
+        inst: &Inst,
+        (length, reverse, carry): (usize, bool, usize),
+    ) {
         let body = &inst.regions[0];
         let mut args = c.values(&inst.args);
         args.splice(carry..carry, self.state.iter().copied());
@@ -124,7 +127,14 @@ impl Thread {
             t.state_params(c);
         };
         let region = self.region(c, body, params, body.results.len());
-        self.finish(c, inst, Op::While, args, vec![condition, region], inst.results.len());
+        self.finish(
+            c,
+            inst,
+            Op::While,
+            args,
+            vec![condition, region],
+            inst.results.len(),
+        );
     }
 
     fn branch(&mut self, c: &mut Copier, inst: &Inst) {
@@ -196,7 +206,13 @@ impl Thread {
                 let seen = reads.iter().chain(&makes).chain(&self.turns);
                 for (kept, &now) in self.state[1..].iter_mut().zip(seen) {
                     let shape = c.b.ty(now).shape.clone();
-                    let mask = c.b.op(Op::Broadcast { shape, dims: vec![] }, &[first]);
+                    let mask = c.b.op(
+                        Op::Broadcast {
+                            shape,
+                            dims: vec![],
+                        },
+                        &[first],
+                    );
                     *kept = c.b.op(Op::Select, &[mask, now, *kept]);
                 }
             }
