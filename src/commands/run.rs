@@ -39,7 +39,11 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let (script, _) = pipeline::main_script(&program, &sources)?;
     let axes = mesh::axes(&program);
     // What is looked for is the operation as it was written, not what it was folded or merged into.
-    let level = if args.check_finite { 0 } else { args.program.opt };
+    let level = if args.check_finite {
+        0
+    } else {
+        args.program.opt
+    };
     let plan = pipeline::plan(&script, axes, level, args.explain_opt);
     check_paths(&plan.steps).map_err(|(e, span)| located(e, span, &sources))?;
     let run = if args.check_finite { watch } else { execute };
@@ -143,9 +147,8 @@ fn watch(
         DeviceBackend::new(client.clone(), plan, programs, cache.as_ref())
     };
     progress.doing("compiling");
-    let once = |func: &Func, inputs: &[&_]| {
-        once(&device(&Plan::of_programs(vec![func.clone()]))?, inputs)
-    };
+    let once =
+        |func: &Func, inputs: &[&_]| once(&device(&Plan::of_programs(vec![func.clone()]))?, inputs);
     let backend = Watched::new(device(&watched)?, &plan.programs, sites, &once);
     walk(&backend, plan, sources, around, progress)
 }
