@@ -226,8 +226,8 @@ pub fn branch(
     predicate: Lane,
 ) -> Result<Vec<Lane>, AdError> {
     if let Lane::Mapped(predicate) = predicate {
-        let then = bx.region(f, &inst.regions[0])?;
-        let otherwise = bx.region(f, &inst.regions[1])?;
+        let then = guarded(bx, f, &inst.regions[0], predicate, true)?;
+        let otherwise = guarded(bx, f, &inst.regions[1], predicate, false)?;
         return Ok(then
             .into_iter()
             .zip(otherwise)
@@ -263,6 +263,39 @@ pub fn branch(
         .zip(found)
         .map(|(v, m)| Lane::new(v, m))
         .collect())
+}
+
+/// A branch that every element of the batch computes, whether it takes it or not. No derivative comes back from those
+/// that do not: its numbers may be infinite there. (A shared tensor is not guarded, which would make a copy for each element.)
+fn guarded(
+    bx: &mut Batcher,
+    f: &Func,
+    region: &Region,
+    predicate: Value,
+    taken: bool,
+) -> Result<Vec<Lane>, AdError> {
+    let mut before = Vec::new();
+    for v in region.captures() {
+        let (lane, ty) = (bx.get(v), f.ty(v));
+        if !ty.elem.is_float() || !lane.is_mapped() && ty.rank() > 0 {
+            continue;
+        }
+        let x = bx.mapped(lane);
+        let stopped = bx.e.op(Op::StopGradient, &[x]);
+        let shape = bx.e.shape(x).to_vec();
+        let mask = bx.e.broadcast(predicate, &shape, &[0]);
+        let inner = match taken {
+            true => bx.e.select(mask, x, stopped),
+            false => bx.e.select(mask, stopped, x),
+        };
+        bx.set(v, Lane::Mapped(inner));
+        before.push((v, lane));
+    }
+    let outs = bx.region(f, region)?;
+    for (v, lane) in before {
+        bx.set(v, lane);
+    }
+    Ok(outs)
 }
 
 /// Both regions are batched. The cotangent of an argument that is shared is the sum over the batch.

@@ -292,18 +292,31 @@ impl<'a> Cx<'a, '_> {
 
     fn cast_literal(&mut self, to: &ElemTy, from: &ElemTy, x: &Expr, span: Span) -> Option<Expr> {
         self.infer.literal_class(from)?;
-        let fits = match &x.kind {
-            ExprKind::Int(_) | ExprKind::Dim(_) => true,
-            ExprKind::Float(_) => self.infer.is(to, super::infer::Class::Float),
-            _ => false,
+        let Ty::Tensor(_, shape) = self.infer.ty(&x.ty) else {
+            return None;
         };
-        if !fits || self.infer.unify_elem(from, to).is_err() {
+        let is_float = self.infer.is(to, super::infer::Class::Float);
+        if !is_literal(x, is_float) || self.infer.unify_elem(from, to).is_err() {
             return None;
         }
         Some(Expr {
             kind: x.kind.clone(),
-            ty: Ty::Tensor(to.clone(), Vec::new()),
+            ty: Ty::Tensor(to.clone(), shape),
             span,
         })
+    }
+}
+
+/// A number as written, or a list of such; numbers with a point only where `floats` says so.
+fn is_literal(x: &Expr, floats: bool) -> bool {
+    match &x.kind {
+        ExprKind::Int(_) | ExprKind::Dim(_) => true,
+        ExprKind::Float(_) => floats,
+        ExprKind::Builtin {
+            builtin: crate::typed::Builtin::StackList,
+            args,
+            ..
+        } => args.iter().all(|a| is_literal(a, floats)),
+        _ => false,
     }
 }
