@@ -295,28 +295,36 @@ impl<'a> Cx<'a, '_> {
         let Ty::Tensor(_, shape) = self.infer.ty(&x.ty) else {
             return None;
         };
+        let ty = Ty::Tensor(to.clone(), shape);
         let is_float = self.infer.is(to, super::infer::Class::Float);
-        if !is_literal(x, is_float) || self.infer.unify_elem(from, to).is_err() {
+        let fits = match &x.kind {
+            // One that does not fit is converted, as any tensor is.
+            ExprKind::Builtin { .. } => is_list(x, &ty, is_float),
+            ExprKind::Int(_) | ExprKind::Dim(_) => true,
+            ExprKind::Float(_) => is_float,
+            _ => false,
+        };
+        if !fits || self.infer.unify_elem(from, to).is_err() {
             return None;
         }
         Some(Expr {
             kind: x.kind.clone(),
-            ty: Ty::Tensor(to.clone(), shape),
+            ty,
             span,
         })
     }
 }
 
-/// A number as written, or a list of such; numbers with a point only where `floats` says so.
-fn is_literal(x: &Expr, floats: bool) -> bool {
+/// A list of numbers as written, or of such lists, each of which fits the type.
+fn is_list(x: &Expr, ty: &Ty, floats: bool) -> bool {
     match &x.kind {
-        ExprKind::Int(_) | ExprKind::Dim(_) => true,
+        ExprKind::Int(n) => super::zonk::fits(*n, ty),
         ExprKind::Float(_) => floats,
         ExprKind::Builtin {
             builtin: crate::typed::Builtin::StackList,
             args,
             ..
-        } => args.iter().all(|a| is_literal(a, floats)),
+        } => args.iter().all(|a| is_list(a, ty, floats)),
         _ => false,
     }
 }

@@ -211,7 +211,7 @@ fn empty_lambda() -> Rc<Lambda> {
 }
 
 /// Whether an integer literal has a value in the type it has got.
-fn fits(n: i128, ty: &Ty) -> bool {
+pub fn fits(n: i128, ty: &Ty) -> bool {
     let Ty::Tensor(ElemTy::Known(elem), _) = ty else {
         return true;
     };
