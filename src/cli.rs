@@ -98,6 +98,18 @@ pub struct RunArgs {
     /// Stop at the first operation that makes a NaN or an infinity, and show its operands. As --opt 0.
     #[arg(long)]
     pub check_finite: bool,
+    /// Save the values of `main` in this folder between iterations of its outermost loop that has effects.
+    #[arg(long, value_name = "DIR")]
+    pub checkpoint: Option<PathBuf>,
+    /// Iterations from one checkpoint to the next.
+    #[arg(long, value_name = "N", requires = "checkpoint", default_value_t = 1, value_parser = positive)]
+    pub every: usize,
+    /// How many checkpoints stay.
+    #[arg(long, value_name = "K", requires = "checkpoint", default_value_t = 2, value_parser = positive)]
+    pub keep: usize,
+    /// Go on from the last checkpoint; from the beginning if there is none.
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -226,6 +238,13 @@ fn axis_size(text: &str) -> Result<(String, i64), String> {
     match size.parse() {
         Ok(size) if (1..=1 << 20).contains(&size) => Ok((name, size)),
         _ => Err(format!("`{size}` is no number of devices")),
+    }
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n >= 1 => Ok(n),
+        _ => Err("expected a number, at least 1".into()),
     }
 }
 

@@ -24,6 +24,8 @@ pub enum Failure {
         message: String,
         help: Option<String>,
     },
+    /// The user stopped the run.
+    Interrupted { help: String },
     /// The command was used wrongly.
     Usage(String),
 }
@@ -34,6 +36,7 @@ impl Failure {
             Failure::Program | Failure::Source { .. } => 1,
             Failure::Runtime { .. } | Failure::Placed(_) | Failure::Said => 2,
             Failure::Usage(_) => 64,
+            Failure::Interrupted { .. } => 130,
         }
     }
 
@@ -68,6 +71,7 @@ impl fmt::Display for Failure {
             } => {
                 writeln!(f, "error[{code}]: {message}\n  = help: {help}")
             }
+            Failure::Interrupted { help } => writeln!(f, "interrupted\n  = help: {help}"),
             Failure::Usage(message) => writeln!(f, "error: {message}"),
             Failure::Runtime {
                 code,

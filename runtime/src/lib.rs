@@ -5,11 +5,12 @@
 //! of its own, and prints nothing.
 //!
 //! In reading order: [`host`] arrays; [`plugin`] and [`client`], which run programs on devices; [`data`]
-//! and [`save`], which read and write arrays; [`print`], which shows them; [`numpy_random`].
+//! and [`save`], which read and write arrays; [`checkpoint`]; [`print`], which shows them; [`numpy_random`].
 
 #![deny(unsafe_code)]
 
 pub mod cache;
+pub mod checkpoint;
 pub mod client;
 pub mod data;
 pub mod error;

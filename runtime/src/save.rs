@@ -11,6 +11,9 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use crate::error::Error;
 use crate::host::{DType, HostArray};
 
+/// How the names of files begin that are being written.
+pub(crate) const TEMPORARY: &str = ".tpuc-save-";
+
 /// Writes the arrays to `path`: beside it first, and renamed when all of it is on the disk. The same arrays
 /// give the same bytes. On an error the old file is as it was, and nothing else is left.
 pub fn safetensors(path: &Path, arrays: &[(&str, &HostArray)]) -> Result<(), Error> {
@@ -74,7 +77,7 @@ fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     let write = || -> io::Result<()> {
         // The temporary file removes itself unless it is renamed.
         let mut file = tempfile::Builder::new()
-            .prefix(".tpuc-save-")
+            .prefix(TEMPORARY)
             .permissions(permissions(path))
             .tempfile_in(&folder)?;
         let mut writer = BufWriter::with_capacity(1 << 20, file.as_file_mut());

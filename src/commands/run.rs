@@ -1,6 +1,7 @@
 //! `tpuc run`.
 
 use crate::cli::{BackendName, RunArgs};
+use crate::execute::checkpoint::{self, Checkpoints};
 use crate::execute::device::DeviceBackend;
 use crate::execute::interpreter::InterpreterBackend;
 use crate::execute::watched::{self, Watched};
@@ -8,7 +9,11 @@ use crate::execute::{Backend, Executor, Input, mesh};
 use crate::failure::Failure;
 use crate::pipeline;
 use crate::progress::Progress;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag::{register, register_conditional_shutdown};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::ir::op::Effect;
 use tpuc_compiler::plan::{self, Plan, Step, StepKind};
@@ -47,7 +52,30 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let plan = pipeline::plan(&script, axes, level, args.explain_opt);
     check_paths(&plan.steps).map_err(|(e, span)| located(e, span, &sources))?;
     let run = if args.check_finite { watch } else { execute };
-    run(&plan, &sources, &target, !args.no_cache, &around, &progress)
+    run(
+        &plan,
+        &sources,
+        &target,
+        !args.no_cache,
+        checkpoints(args).as_ref(),
+        &around,
+        &progress,
+    )
+}
+
+fn checkpoints(args: &RunArgs) -> Option<checkpoint::Options> {
+    let folder = args.checkpoint.clone()?;
+    let mut command: Vec<String> = std::env::args().skip(1).collect();
+    if !args.resume {
+        command.push("--resume".into());
+    }
+    Some(checkpoint::Options {
+        folder,
+        every: args.every,
+        keep: args.keep,
+        resume: args.resume,
+        command: format!("tpuc {}", command.join(" ")),
+    })
 }
 
 /// Where a program runs.
@@ -109,18 +137,19 @@ pub fn execute(
     sources: &Sources,
     target: &Target<'_>,
     cached: bool,
+    checkpoints: Option<&checkpoint::Options>,
     around: &Surroundings,
     progress: &Progress,
 ) -> Result<(), Failure> {
     let Some((client, version)) = target.client(around)? else {
         let backend = InterpreterBackend::new(&plan.programs);
-        return walk(&backend, plan, sources, around, progress);
+        return walk(&backend, plan, sources, checkpoints, around, progress);
     };
     progress.doing("compiling");
     let programs = pipeline::lower(plan, sources, &version)?;
     let cache = if cached { Cache::of(around) } else { None };
     let backend = DeviceBackend::new(client, plan, programs, cache.as_ref())?;
-    walk(&backend, plan, sources, around, progress)
+    walk(&backend, plan, sources, checkpoints, around, progress)
 }
 
 /// As [`execute`], with every program watched for its first NaN or infinity.
@@ -129,6 +158,7 @@ fn watch(
     sources: &Sources,
     target: &Target<'_>,
     cached: bool,
+    checkpoints: Option<&checkpoint::Options>,
     around: &Surroundings,
     progress: &Progress,
 ) -> Result<(), Failure> {
@@ -139,7 +169,7 @@ fn watch(
             once(&InterpreterBackend::new(std::slice::from_ref(func)), inputs)
         };
         let backend = Watched::new(inner, &plan.programs, sites, &once);
-        return walk(&backend, plan, sources, around, progress);
+        return walk(&backend, plan, sources, checkpoints, around, progress);
     };
     let cache = if cached { Cache::of(around) } else { None };
     let device = |plan: &Plan| {
@@ -150,7 +180,7 @@ fn watch(
     let once =
         |func: &Func, inputs: &[&_]| once(&device(&Plan::of_programs(vec![func.clone()]))?, inputs);
     let backend = Watched::new(device(&watched)?, &plan.programs, sites, &once);
-    walk(&backend, plan, sources, around, progress)
+    walk(&backend, plan, sources, checkpoints, around, progress)
 }
 
 /// The results of a backend's only program, on the host.
@@ -180,14 +210,38 @@ fn walk<B: Backend>(
     backend: &B,
     plan: &Plan,
     sources: &Sources,
+    checkpoints: Option<&checkpoint::Options>,
     around: &Surroundings,
     progress: &Progress,
 ) -> Result<(), Failure> {
     let mut out = std::io::stdout();
+    let (checkpoints, resumed) = match checkpoints {
+        Some(options) => {
+            let (c, resumed) = Checkpoints::open(options, plan, on_interrupt())?;
+            (Some(c), resumed)
+        }
+        None => (None, None),
+    };
     progress.doing("running");
-    let result = Executor::new(backend, plan, around, &mut out, progress).run();
+    let executor = Executor::new(backend, plan, around, &mut out, progress);
+    let mut executor = executor.with_checkpoints(checkpoints);
+    if let Some(checkpoint) = resumed {
+        executor.resume(checkpoint)?;
+    }
+    let result = executor.run();
     progress.done();
     result.map_err(|(e, span)| located(e, span, sources))
+}
+
+/// Set by the first Ctrl-C; the second ends the process at once.
+fn on_interrupt() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // Where signals cannot be caught they end the process, and its last checkpoint stays.
+        let _ = register_conditional_shutdown(signal, 130, Arc::clone(&flag));
+        let _ = register(signal, Arc::clone(&flag));
+    }
+    flag
 }
 
 /// The failure with the source line it belongs to.

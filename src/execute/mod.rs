@@ -2,6 +2,7 @@
 //!
 //! Only what an effect or the host's control flow reads is fetched. A slot's last reader gives its memory away.
 
+pub mod checkpoint;
 pub mod device;
 mod effects;
 pub mod interpreter;
@@ -11,6 +12,7 @@ pub mod watched;
 use crate::convert;
 use crate::failure::Failure;
 use crate::progress::Progress;
+use checkpoint::Checkpoints;
 use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
@@ -52,6 +54,13 @@ pub struct Executor<'a, B: Backend> {
     out: &'a mut dyn Write,
     progress: &'a Progress,
     start: std::time::Instant,
+    checkpoints: Option<Checkpoints>,
+    /// The way to a loop in the plan, from its end, and the iteration to begin with there.
+    resumed: Option<(Vec<u64>, usize)>,
+    /// The way to the step being walked: its number in its list, and in an `if` the branch, and so on; not into loops.
+    path: Vec<usize>,
+    /// How many loops it is in.
+    depth: usize,
 }
 
 /// A failure and the source it belongs to.
@@ -74,7 +83,17 @@ impl<'a, B: Backend> Executor<'a, B> {
             out,
             progress,
             start: std::time::Instant::now(),
+            checkpoints: None,
+            resumed: None,
+            path: Vec::new(),
+            depth: 0,
         }
+    }
+
+    /// Saves checkpoints on the way.
+    pub fn with_checkpoints(mut self, checkpoints: Option<Checkpoints>) -> Self {
+        self.checkpoints = checkpoints;
+        self
     }
 
     pub fn run(mut self) -> Located<()> {
@@ -82,7 +101,18 @@ impl<'a, B: Backend> Executor<'a, B> {
     }
 
     fn steps(&mut self, steps: &[Step]) -> Located<()> {
-        steps.iter().try_for_each(|step| self.step(step))
+        let start = self.way().unwrap_or(0);
+        for (i, step) in steps.iter().enumerate().skip(start) {
+            self.check_interrupt().map_err(|e| (e, step.span))?;
+            if self.depth > 0 {
+                self.step(step)?;
+            } else {
+                self.path.push(i);
+                self.step(step)?;
+                self.path.pop();
+            }
+        }
+        Ok(())
     }
 
     fn step(&mut self, step: &Step) -> Located<()> {
@@ -127,16 +157,15 @@ impl<'a, B: Backend> Executor<'a, B> {
                 carried,
                 body,
             } => {
-                self.enter(carried, &step.last_use);
-                for i in 0..*length {
+                for i in self.begin(carried, &step.last_use)..*length {
                     self.progress.iteration(i, *length);
-                    let i = HostArray::from_elements([], &[i as i32]).map_err(|e| at(e.into()))?;
-                    let i = self.backend.upload(&i, *index).map_err(at)?;
-                    self.put(*index, Rc::new(i));
+                    let number =
+                        HostArray::from_elements([], &[i as i32]).map_err(|e| at(e.into()))?;
+                    let number = self.backend.upload(&number, *index).map_err(at)?;
+                    self.put(*index, Rc::new(number));
                     self.steps(body)?;
-                    self.advance(carried);
+                    self.iterated(carried, Some(*index), i + 1, step.span)?;
                 }
-                self.slots[index.0 as usize] = None;
                 self.leave(carried);
             }
             StepKind::While {
@@ -145,14 +174,15 @@ impl<'a, B: Backend> Executor<'a, B> {
                 carried,
                 body,
             } => {
-                self.enter(carried, &step.last_use);
+                let mut done = self.begin(carried, &step.last_use);
                 loop {
                     self.steps(cond)?;
                     if !self.truth(*go).map_err(at)? {
                         break;
                     }
                     self.steps(body)?;
-                    self.advance(carried);
+                    done += 1;
+                    self.iterated(carried, None, done, step.span)?;
                 }
                 self.leave(carried);
             }
@@ -162,8 +192,13 @@ impl<'a, B: Backend> Executor<'a, B> {
                 otherwise,
                 results,
             } => {
-                let taken = self.truth(*pred).map_err(at)?;
+                let taken = match self.way() {
+                    Some(branch) => branch == 0,
+                    None => self.truth(*pred).map_err(at)?,
+                };
+                self.path.push(usize::from(!taken));
                 self.steps(if taken { then } else { otherwise })?;
+                self.path.pop();
                 for (slot, a, b) in results {
                     let value = self.slots[if taken { a.0 } else { b.0 } as usize].clone();
                     self.slots[slot.0 as usize] = value;
@@ -259,6 +294,7 @@ impl<'a, B: Backend> Executor<'a, B> {
     }
 
     fn leave(&mut self, carried: &[Carried]) {
+        self.depth -= 1;
         for c in carried {
             self.slots[c.result.0 as usize] = self.slots[c.current.0 as usize].take();
         }

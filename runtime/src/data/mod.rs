@@ -61,6 +61,11 @@ pub fn read(path: &Path) -> Result<Contents<HostArray>, Error> {
     }
 }
 
+/// The arrays of a safetensors file, whatever its name.
+pub(crate) fn safetensors(path: &Path) -> Result<Named<HostArray>, Error> {
+    safetensors::read(path)
+}
+
 fn format_of(path: &Path) -> Result<Format, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();

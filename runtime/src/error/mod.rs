@@ -2,7 +2,8 @@
 //! nowhere else.
 //!
 //! Codes: `E070x` and `E071x` data files, values and writing (some of these numbers are the command's own),
-//! `E072x` arguments of a program, `E073x` compiling and running one, `E08xx` plugins and the environment.
+//! `E072x` arguments of a program, `E073x` compiling and running one, `E074x`
+//! checkpoints, `E08xx` plugins and the environment.
 
 mod text;
 
@@ -129,6 +130,18 @@ pub enum Error {
         program: String,
     },
 
+    // Checkpoints.
+    CheckpointDamaged {
+        path: PathBuf,
+        reason: String,
+    },
+    CheckpointForeign {
+        path: PathBuf,
+    },
+    CheckpointOfOther {
+        path: PathBuf,
+    },
+
     // Plugins and the environment.
     DeviceName {
         found: String,
@@ -204,12 +217,12 @@ pub enum Error {
 }
 
 /// All codes, in order.
-pub const CODES: [&str; 44] = [
+pub const CODES: [&str; 47] = [
     "E0701", "E0702", "E0703", "E0704", "E0705", "E0706", "E0707", "E0712", "E0713", "E0714",
     "E0715", "E0716", "E0717", "E0718", "E0719", "E0720", "E0721", "E0722", "E0723", "E0724",
-    "E0730", "E0731", "E0732", "E0733", "E0734", "E0735", "E0800", "E0801", "E0802", "E0803",
-    "E0804", "E0805", "E0806", "E0807", "E0808", "E0809", "E0810", "E0811", "E0812", "E0813",
-    "E0814", "E0815", "E0816", "E0817",
+    "E0730", "E0731", "E0732", "E0733", "E0734", "E0735", "E0741", "E0742", "E0743", "E0800",
+    "E0801", "E0802", "E0803", "E0804", "E0805", "E0806", "E0807", "E0808", "E0809", "E0810",
+    "E0811", "E0812", "E0813", "E0814", "E0815", "E0816", "E0817",
 ];
 
 impl Error {
@@ -242,6 +255,9 @@ impl Error {
             Error::ExecutionFailed { .. } => "E0733",
             Error::TransferFailed { .. } => "E0734",
             Error::DumpMissing { .. } => "E0735",
+            Error::CheckpointDamaged { .. } => "E0741",
+            Error::CheckpointForeign { .. } => "E0742",
+            Error::CheckpointOfOther { .. } => "E0743",
             Error::DeviceName { .. } => "E0800",
             Error::PluginNotFound { .. } => "E0801",
             Error::PluginFileMissing { .. } => "E0802",
@@ -389,6 +405,16 @@ mod tests {
                 failure: failure(),
             },
             Error::DumpMissing { program: program() },
+            Error::CheckpointDamaged {
+                path: "/run/checkpoint-00000003.safetensors".into(),
+                reason: text("its contents have changed since it was written"),
+            },
+            Error::CheckpointForeign {
+                path: "/run/checkpoint-00000003.safetensors".into(),
+            },
+            Error::CheckpointOfOther {
+                path: "/run/checkpoint-00000003.safetensors".into(),
+            },
             Error::DeviceName { found: text("gpu") },
             Error::PluginNotFound {
                 device: text("tpu"),

@@ -129,6 +129,17 @@ impl fmt::Display for Error {
                 f,
                 "the plugin's compiler wrote no optimised program for `{program}`"
             ),
+            Error::CheckpointDamaged { path, reason } => {
+                write!(f, "the checkpoint {} is damaged: {reason}", show(path))
+            }
+            Error::CheckpointForeign { path } => {
+                write!(f, "{} is no checkpoint of tpuc", show(path))
+            }
+            Error::CheckpointOfOther { path } => write!(
+                f,
+                "the checkpoint {} is of another program, or of this one before it was changed",
+                show(path)
+            ),
             Error::DeviceName { found } => write!(f, "\"{found}\" names no device"),
             Error::PluginNotFound { device, .. } => {
                 write!(f, "no PJRT plugin for \"{device}\" was found")
@@ -245,6 +256,14 @@ impl Error {
             Error::OutOfMemory { .. } => {
                 Some("use a smaller batch, a narrower type, or `checkpoint`".to_owned())
             }
+            Error::CheckpointDamaged { .. } => Some(
+                "remove the file: `--resume` then goes on from the checkpoint before it, if there is one"
+                    .to_owned(),
+            ),
+            Error::CheckpointOfOther { .. } => Some(
+                "run the program as it was, with the same options, or begin anew in another folder"
+                    .to_owned(),
+            ),
             Error::DeviceName { .. } => {
                 Some("use cpu, cpu:N, tpu, cuda, rocm, or the path of a plugin".to_owned())
             }

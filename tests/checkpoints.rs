@@ -1,0 +1,281 @@
+//! Long runs: killed at any moment and resumed, they end with the same bits; and what can be wrong with a checkpoint.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use support::{Run, tpuc};
+
+/// A training that keeps weights of several types, draws at random, reads data made before the loop, and has a loop
+/// after it.
+const TRAIN: &str = "const EPOCHS = 12\n\
+type State = { w: f32[16, 16], n: i32, k: key, seen: bool, half: bf16[4] }\n\
+fn step(s: State, x: f32[32, 16]) -> State {\n\
+    let (k, draw) = split(s.k);\n\
+    let mut w = s.w;\n\
+    for _i in 0..20 { w = w - 0.01 * (transpose(x) @ (x @ w - tanh(x))) / 32.0; }\n\
+    { w: w + 1e-3 * normal(draw, [16, 16]), n: s.n + 1, k: k, seen: !s.seen, half: s.half * 1.5 }\n\
+}\n\
+main {\n\
+    let (kx, kw, k) = split(key(0), 3);\n\
+    let x = normal(kx, [32, 16]);\n\
+    let mut s: State = { w: normal(kw, [16, 16]), n: 0, k: k, seen: false, half: ones([4]) };\n\
+    let mut last = -1;\n\
+    for epoch in 0..EPOCHS {\n\
+        s = step(s, x);\n\
+        last = epoch;\n\
+        print(\"epoch {epoch} {sum(s.w):.9g}\");\n\
+    }\n\
+    let mut t = 0.0;\n\
+    for j in 0..4 { t = t + sum(s.w) * f32(j) + sum(x); print(\"after {j} {t:.9g}\"); }\n\
+    save({ s: { w: s.w, n: s.n, seen: s.seen, half: s.half }, t: t, last: last }, \"OUT\");\n\
+}\n";
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    /// A folder with the program in it.
+    fn new(text: &str) -> Place {
+        let dir = tempfile::tempdir().expect("a temporary folder can be made");
+        let place = Place { dir };
+        let text = text.replace("OUT", &place.path("out.safetensors"));
+        fs::write(place.path("p.tl"), text).expect("the temporary folder can be written");
+        place
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.dir.path().join(name).display().to_string()
+    }
+
+    fn args(&self, options: &[&str]) -> Vec<String> {
+        let (file, folder) = (self.path("p.tl"), self.path("c"));
+        let mut args = vec!["run".into(), file, "--checkpoint".into(), folder];
+        args.extend(options.iter().map(|o| (*o).to_string()));
+        args
+    }
+
+    fn run(&self, options: &[&str]) -> Run {
+        tpuc(&self.args(options))
+    }
+
+    fn start(&self, options: &[&str]) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_tpuc"))
+            .args(self.args(options))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command that cargo has just built starts")
+    }
+
+    fn checkpoints(&self) -> Vec<PathBuf> {
+        let listed = fs::read_dir(self.path("c")).into_iter().flatten().flatten();
+        let mut found: Vec<PathBuf> = listed
+            .map(|e| e.path())
+            .filter(|p| p.display().to_string().contains("checkpoint-"))
+            .collect();
+        found.sort();
+        found
+    }
+
+    /// Waits for a checkpoint of this number, or for the end of the run.
+    fn wait_for(&self, child: &mut Child, number: usize) {
+        let name = format!("checkpoint-{number:08}-");
+        let start = Instant::now();
+        while !self
+            .checkpoints()
+            .iter()
+            .any(|p| p.display().to_string().contains(&name))
+            && child.try_wait().expect("the child can be asked").is_none()
+        {
+            assert!(
+                start.elapsed() < Duration::from_secs(240),
+                "no checkpoint {number}"
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn saved(&self) -> Vec<u8> {
+        fs::read(self.path("out.safetensors")).expect("the run has saved its weights")
+    }
+}
+
+/// The weights of a run that nothing has stopped, and its lines.
+fn undisturbed() -> (Vec<u8>, Vec<String>) {
+    let place = Place::new(TRAIN);
+    let run = tpuc(&["run", &place.path("p.tl")]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    (
+        place.saved(),
+        run.stdout.lines().map(String::from).collect(),
+    )
+}
+
+#[test]
+fn a_killed_run_ends_with_the_same_bits_when_it_is_resumed() {
+    let (weights, lines) = undisturbed();
+    // Killed when a checkpoint of this number shows, and so many milliseconds later: while it computes, while it
+    // writes the next one, in the second loop, once and again.
+    let stories: [&[(usize, u64)]; 5] = [
+        &[(1, 0)],
+        &[(3, 1), (5, 2)],
+        &[(2, 5), (3, 0), (9, 3)],
+        &[(12, 0)],
+        &[(14, 1), (15, 0)],
+    ];
+    for story in stories {
+        let place = Place::new(TRAIN);
+        for &(number, later) in story {
+            let mut child = place.start(&["--resume"]);
+            place.wait_for(&mut child, number);
+            std::thread::sleep(Duration::from_millis(later));
+            child.kill().expect("the child can be killed");
+            child.wait().expect("the child ends");
+        }
+        let last = place.run(&["--resume"]);
+        assert_eq!(last.code, 0, "{story:?}: {}", last.stderr);
+        assert_eq!(place.saved(), weights, "{story:?}");
+        let said: Vec<&str> = last.stdout.lines().collect();
+        assert!(lines.ends_with(&said.iter().map(|l| (*l).to_string()).collect::<Vec<_>>()));
+        assert!(said.len() < lines.len(), "{story:?}: it began anew");
+        let left = fs::read_dir(place.path("c")).expect("readable").count();
+        assert!(left <= 4, "{story:?}: {left} files are left");
+    }
+}
+
+#[test]
+fn every_and_keep_say_how_many_there_are() {
+    let place = Place::new(TRAIN);
+    let run = place.run(&["--every", "5", "--keep", "1"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    // After 5 and 10 of 12 iterations; the loop after it has only 4.
+    assert_eq!(place.checkpoints().len(), 1);
+    assert!(
+        place.checkpoints()[0]
+            .display()
+            .to_string()
+            .contains("-00000002-")
+    );
+    let resumed = place.run(&["--resume"]);
+    assert!(
+        resumed.stdout.starts_with("epoch 10 "),
+        "{}",
+        resumed.stdout
+    );
+}
+
+#[test]
+fn loops_in_branches_and_while_loops_resume_too() {
+    let text = "main {\n\
+        let mut x = 1.0;\n\
+        if time() >= 0.0 {\n\
+            while x < 1000.0 { x = x * 2.0 + 1.0; print(x); }\n\
+        } else {\n\
+            for i in 0..3 { x = x + 1.0; print(\"never {x}\"); }\n\
+        }\n\
+        save({ x: x }, \"OUT\");\n\
+    }\n";
+    let place = Place::new(text);
+    let whole = place.run(&["--keep", "9"]);
+    assert_eq!(whole.code, 0, "{}", whole.stderr);
+    let saved = place.saved();
+    let checkpoints = place.checkpoints();
+    assert_eq!(checkpoints.len(), whole.stdout.lines().count());
+    for last in &checkpoints[3..] {
+        fs::remove_file(last).expect("removable");
+    }
+    let resumed = place.run(&["--resume"]);
+    assert_eq!(resumed.code, 0, "{}", resumed.stderr);
+    let rest: Vec<&str> = whole.stdout.lines().skip(3).collect();
+    assert_eq!(resumed.stdout.lines().collect::<Vec<_>>(), rest);
+    assert_eq!(place.saved(), saved);
+}
+
+#[test]
+fn an_interrupt_stops_between_programs_and_says_how_to_go_on() {
+    let (weights, _) = undisturbed();
+    let place = Place::new(TRAIN);
+    let mut child = place.start(&[]);
+    place.wait_for(&mut child, 2);
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(sent.expect("kill can be started").success());
+    let output = child.wait_with_output().expect("the child ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(
+        said.contains("interrupted") && said.contains("--resume`"),
+        "{said}"
+    );
+    assert_eq!(place.run(&["--resume"]).code, 0);
+    assert_eq!(place.saved(), weights);
+}
+
+fn refused(run: &Run, code: i32, says: &[&str]) {
+    assert_eq!(run.code, code, "{}", run.stderr);
+    for text in says {
+        assert!(run.stderr.contains(text), "no `{text}` in {}", run.stderr);
+    }
+}
+
+/// Changes one byte of the arrays of a file, which stand at its end.
+fn damage(path: &Path) {
+    let mut bytes = fs::read(path).expect("readable");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 0x10;
+    fs::write(path, bytes).expect("writable");
+}
+
+#[test]
+fn what_is_wrong_with_a_checkpoint_is_said() {
+    let place = Place::new(TRAIN);
+    refused(&place.run(&["--set", "EPOCHS=3"]), 0, &[]);
+    refused(
+        &place.run(&["--set", "EPOCHS=3"]),
+        2,
+        &["error[E0744]", "--resume"],
+    );
+    refused(
+        &place.run(&["--resume"]),
+        2,
+        &["error[E0743]", "another program"],
+    );
+    let last = place.checkpoints().pop().expect("a checkpoint");
+    let whole = fs::read(&last).expect("readable");
+    let resume = ["--resume", "--set", "EPOCHS=3"];
+    damage(&last);
+    refused(
+        &place.run(&resume),
+        2,
+        &["error[E0741]", "contents have changed"],
+    );
+    fs::write(&last, &whole[..whole.len() / 2]).expect("writable");
+    refused(&place.run(&resume), 2, &["error[E0741]", "cut short"]);
+    fs::copy(place.path("out.safetensors"), &last).expect("writable");
+    refused(&place.run(&resume), 2, &["error[E0742]", "no checkpoint"]);
+    // The one before it is as it was.
+    fs::remove_file(&last).expect("removable");
+    refused(&place.run(&resume), 0, &[]);
+}
+
+#[test]
+fn checkpoints_need_a_loop_and_a_folder() {
+    let place = Place::new("main { print(1); }");
+    refused(&place.run(&[]), 1, &["error[E0607]", "no loop", "effect"]);
+    let text = "main { for i in 0..2 { print(i); } }";
+    let place = Place::new(text);
+    fs::write(place.path("c"), "a file").expect("writable");
+    refused(&place.run(&[]), 2, &["error[E0713]"]);
+    let place = Place::new(text);
+    let run = place.run(&["--resume"]);
+    refused(&run, 0, &["no checkpoint", "starting at the beginning"]);
+    assert_eq!(run.stdout, "0\n1\n");
+    let args = ["run", &place.path("p.tl"), "--resume"];
+    refused(&tpuc(&args), 64, &["--checkpoint"]);
+    refused(&place.run(&["--every", "0"]), 64, &["at least 1"]);
+}
