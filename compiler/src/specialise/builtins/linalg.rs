@@ -67,7 +67,17 @@ pub(super) fn triangular_solve(b: &mut Builder, c: &Call) -> Value {
         transpose: c.attrs.flag("transpose_a"),
         unit_diagonal: c.attrs.flag("unit_diagonal"),
     };
-    b.op(op, &[c.args[0], c.args[1]])
+    let (matrix, rhs) = (c.args[0], c.args[1]);
+    let shape = b.ty(rhs).shape.clone();
+    if shape.len() == b.ty(matrix).rank() {
+        return b.op(op, &[matrix, rhs]);
+    }
+    let mut wide = shape.clone();
+    let side = wide.len() - usize::from(!c.attrs.flag("left_side"));
+    wide.insert(side, 1);
+    let rhs = b.reshape(rhs, &wide);
+    let solved = b.op(op, &[matrix, rhs]);
+    b.reshape(solved, &shape)
 }
 
 pub(super) fn tril(b: &mut Builder, c: &Call) -> Value {

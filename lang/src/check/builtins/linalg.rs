@@ -164,11 +164,14 @@ fn triangular_solve(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let (_, bs) = cx.require_class(&b, "triangular_solve", Class::Float)?;
     let elem = cx.same_elem("triangular_solve", &m, &b)?;
     let left = a.flag(2);
-    let batch_fits = |bs: &[ShapeItem]| shape::same_shape(&ms[..ms.len() - 2], &bs[..bs.len() - 2]);
+    let fits_at = |side: &Dim, batch: &[ShapeItem]| {
+        crate::check::poly::equal(side, &n) && shape::same_shape(&ms[..ms.len() - 2], batch)
+    };
     let fits = match bs.as_slice() {
-        [.., ShapeItem::Dim(rows), ShapeItem::Dim(columns)] => {
-            let side = if left { rows } else { columns };
-            crate::check::poly::equal(side, &n) && batch_fits(&bs)
+        // One right side, as a vector.
+        [batch @ .., ShapeItem::Dim(side)] if bs.len() + 1 == ms.len() => fits_at(side, batch),
+        [batch @ .., ShapeItem::Dim(rows), ShapeItem::Dim(columns)] => {
+            fits_at(if left { rows } else { columns }, batch)
         }
         _ => false,
     };
