@@ -3,6 +3,8 @@
 use super::{Backend, Input, mesh};
 use crate::convert;
 use crate::failure::Failure;
+use std::panic::resume_unwind;
+use std::sync::Mutex;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::plan::{Plan, ProgramLayouts, Slot, Step, StepKind, donations};
 use tpuc_runtime::cache::{Cache, Key};
@@ -33,16 +35,38 @@ impl DeviceBackend {
         programs: Vec<Lowered>,
         cache: Option<&Cache>,
     ) -> Result<DeviceBackend, Failure> {
-        let programs = programs
-            .into_iter()
-            .map(|p| executable(&client, p, cache))
-            .collect::<Result<_, _>>()?;
+        let programs = executables(&client, programs, cache)?;
         Ok(DeviceBackend {
             client,
             programs,
             placements: mesh::slots(plan),
         })
     }
+}
+
+/// The programs in their order, as many compiled at a time as there are cores.
+fn executables(
+    client: &Client,
+    programs: Vec<Lowered>,
+    cache: Option<&Cache>,
+) -> Result<Vec<Executable>, Failure> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let queue = Mutex::new(programs.into_iter().enumerate());
+    let next = || queue.lock().ok()?.next();
+    let work = || -> Vec<(usize, Result<Executable, Failure>)> {
+        std::iter::from_fn(next)
+            .map(|(i, program)| (i, executable(client, program, cache)))
+            .collect()
+    };
+    let mut done: Vec<_> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        handles
+            .into_iter()
+            .flat_map(|h| h.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
+    });
+    done.sort_by_key(|(i, _)| *i);
+    done.into_iter().map(|(_, executable)| executable).collect()
 }
 
 fn executable(
