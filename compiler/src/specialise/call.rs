@@ -10,7 +10,7 @@ use tpuc_lang::span::Span;
 use tpuc_lang::typed::{Callee, FnDef, FnId, GenericArg, Vjp};
 
 /// Calls are written out, so functions that each call the one before twice double the program with every line.
-const MAX_OPERATIONS: usize = 400_000;
+const MAX_OPERATIONS: usize = 200_000;
 const MAX_DEPTH: usize = 400;
 
 impl Specialiser<'_> {

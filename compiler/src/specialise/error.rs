@@ -73,7 +73,7 @@ impl BuildError {
                 Code("E0340"),
                 "the program becomes too large",
                 span,
-                "with all calls written out, it has more than 400,000 operations here",
+                "with all calls written out, it has more than 200,000 operations here",
             ),
             BuildError::TooDeep => Diagnostic::error(
                 Code("E0340"),
