@@ -62,7 +62,7 @@ snapshots! {
     unknown_kinds: "fn f[T: Tree, N: dim](x: T) -> T { x }\n";
     statements_outside: "let x = 3;\nfn f() { }\nx = 4;\nconst Y = 5;\nprint(x);\nfor i in 0..3 { }\n";
     missing_brace: "fn f(x: f32) -> f32 {\n    for i in 0..3 {\n        g(i);\n    x\n}\n\nfn g() { let a = ; }\n";
-    missing_brace_before_else: "fn f(x: f32) -> f32 { if x > 0.0 { x else { -x } }\n\nfn g() { let a = ; }\n",
+    missing_brace_before_else: "fn f(x: f32) -> f32 { if x > 0.0 { x else { -x } }\n\nfn g() { let a = ; }\n";
     missing_brace_at_the_end: "main {\n    if x {\n        print(\"a\");\n";
     end_of_file: "fn f(x: f32) -> f32 { x }\nconst A =";
     end_of_file_in_string: "main { print(\"abc";

@@ -450,12 +450,18 @@ fn no_field(
             span,
             "the parts of a tuple are `t.0`, `t.1`, …",
         ),
-        _ => error(
-            p,
-            format!("no field `{name}`: this is not a record"),
-            span,
-            "unknown field",
-        ),
+        _ => {
+            let d = error(
+                p,
+                format!("no field `{name}`: this is not a record"),
+                span,
+                "unknown field",
+            );
+            match near {
+                Some(call) => d.help(format!("functions come first: `{call}`")),
+                None => d,
+            }
+        }
     };
     match ty {
         Ty::Record(_) => d,
