@@ -332,6 +332,21 @@ fn derivatives_are_checked_against_differences() {
 }
 
 #[test]
+fn a_program_that_does_not_fit_is_refused_before_it_runs() {
+    let text = "main {\n    print(\"before\");\n    let x = arange(8388608);\n    print(sum(reshape(x, [8388608, 1]) * sort(reshape(x, [1, 8388608]))));\n    print(sort(flatten(f32(reshape(x, [8388608, 1])) * f32(reshape(x, [1, 8388608]))))[0]);\n}";
+    let (_dir, path) = program(text);
+    let run = tpuc(&["run", &path, "--no-cache"]);
+    let said = [
+        "error[E0732]",
+        "it takes",
+        "TiB on a device that has",
+        "p.tl:",
+    ];
+    expect(&run, 2, &said);
+    assert_eq!(run.stdout, "", "nothing ran");
+}
+
+#[test]
 fn a_second_run_finds_its_programs_on_disk() {
     let cache = folder();
     let env = [("XDG_CACHE_HOME", cache.path().to_str().expect("UTF-8"))];

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
@@ -13,8 +13,11 @@ use crate::Surroundings;
 use crate::error::Error;
 use crate::save;
 
-/// Entries are dropped, least recently written first, when together they take more bytes than this.
+/// Entries are dropped, least recently used first, when together they take more bytes than this.
 pub const LIMIT: u64 = 1 << 30;
+
+/// A file that has been in writing for longer has no writer any more.
+const ABANDONED: Duration = Duration::from_secs(3600);
 
 const MAGIC: &[u8; 8] = b"tpucexe1";
 
@@ -56,10 +59,18 @@ impl Cache {
 
     /// The bytes of an entry that is there and whole.
     pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
-        let bytes = fs::read(self.path(key)).ok()?;
+        let path = self.path(key);
+        let bytes = fs::read(&path).ok()?;
         let payload = bytes.strip_prefix(MAGIC)?;
         let (sum, payload) = payload.split_at_checked(32)?;
-        (Sha256::digest(payload).as_slice() == sum).then(|| payload.to_vec())
+        if Sha256::digest(payload).as_slice() != sum {
+            return None;
+        }
+        // The time of the file is that of its last use; where it cannot be set the entry only goes earlier.
+        if let Ok(file) = fs::File::options().append(true).open(&path) {
+            let _ = file.set_modified(SystemTime::now());
+        }
+        Some(payload.to_vec())
     }
 
     /// Writes an entry, and drops old ones beyond the limit.
@@ -96,13 +107,18 @@ impl Cache {
         self.folder.join(&key.0)
     }
 
-    /// Time of writing, bytes and path of each entry.
+    /// Time of the last use, bytes and path of each entry.
     fn entries(&self) -> Vec<(SystemTime, u64, PathBuf)> {
         let listed = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         listed
             .filter_map(|entry| {
                 let data = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-                Some((data.modified().ok()?, data.len(), entry.path()))
+                let time = data.modified().ok()?;
+                let name = entry.file_name();
+                let written = name.to_string_lossy().starts_with(save::TEMPORARY);
+                // Another process is writing it, unless it was killed while it did.
+                let abandoned = time.elapsed().is_ok_and(|age| age >= ABANDONED);
+                (!written || abandoned).then(|| (time, data.len(), entry.path()))
             })
             .collect()
     }
@@ -200,15 +216,43 @@ mod tests {
             cache
                 .put(key, &[0; 100])
                 .expect("the folder can be written");
-            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 + i as u64);
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1000 + i as u64);
             let file = fs::File::options()
                 .append(true)
                 .open(cache.path(key))
                 .expect("the entry is there");
             file.set_modified(time).expect("its time can be set");
         }
+        // The first one is used, so the second is now the oldest.
+        assert!(cache.get(&keys[0]).is_some());
         cache.trim(300);
-        assert_eq!(cache.get(&keys[0]), None);
-        assert!(cache.get(&keys[1]).is_some() && cache.get(&keys[2]).is_some());
+        assert_eq!(cache.get(&keys[1]), None);
+        assert!(cache.get(&keys[0]).is_some() && cache.get(&keys[2]).is_some());
+    }
+
+    #[test]
+    fn several_may_use_the_folder_at_once() {
+        let (_folder, cache) = cache();
+        let keys: Vec<Key> = (0..4u8)
+            .map(|p| Key::new(Path::new("a.so"), &[p], ""))
+            .collect();
+        std::thread::scope(|scope| {
+            for t in 0..4 {
+                let (cache, keys) = (cache.clone(), &keys);
+                scope.spawn(move || {
+                    for i in 0..50 {
+                        let (at, key) = ((i + t) % 4, &keys[(i + t) % 4]);
+                        let payload = vec![at as u8; 5000];
+                        cache.put(key, &payload).expect("the folder can be written");
+                        // Another may have dropped it meanwhile, but nobody sees a part.
+                        assert!(cache.get(key).is_none_or(|found| found == payload));
+                        if i % 10 == 9 {
+                            cache.trim(6000);
+                        }
+                    }
+                });
+            }
+        });
+        assert!(cache.size().0 <= 4);
     }
 }

@@ -149,6 +149,8 @@ pub fn execute(
     let programs = pipeline::lower(plan, sources, &version)?;
     let cache = if cached { Cache::of(around) } else { None };
     let backend = DeviceBackend::new(client, plan, programs, cache.as_ref())?;
+    let fits = backend.check_fits(plan);
+    fits.map_err(|(e, span)| located(e, span, sources))?;
     walk(&backend, plan, sources, checkpoints, around, progress)
 }
 

@@ -1,12 +1,12 @@
 //! The backend of PJRT devices.
 
-use super::{Backend, Input, mesh};
+use super::{Backend, Input, Located, mesh};
 use crate::convert;
 use crate::failure::Failure;
 use std::panic::resume_unwind;
 use std::sync::Mutex;
 use tpuc_compiler::ir::Func;
-use tpuc_compiler::plan::{Plan, ProgramLayouts, Slot, Step, StepKind, donations};
+use tpuc_compiler::plan::{self, Plan, ProgramLayouts, Slot, Step, StepKind, donations};
 use tpuc_runtime::cache::{Cache, Key};
 use tpuc_runtime::client::{
     self, Buffer, Client, CompileOptions, Executable, OverrideValue, Signature,
@@ -41,6 +41,20 @@ impl DeviceBackend {
             programs,
             placements: mesh::slots(plan),
         })
+    }
+
+    /// Errors, before anything runs, when a program takes more memory than its device has.
+    pub fn check_fits(&self, plan: &Plan) -> Located<()> {
+        let mut result = Ok(());
+        plan::walk(&plan.steps, &mut |step| {
+            if let StepKind::Run { program, .. } = &step.kind
+                && result.is_ok()
+            {
+                let fits = self.programs[*program].check_fits(&self.client);
+                result = fits.map_err(|e| (e.into(), step.span));
+            }
+        });
+        result
     }
 }
 

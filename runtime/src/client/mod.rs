@@ -11,6 +11,7 @@
 mod buffer;
 mod compile;
 mod executable;
+mod memory;
 mod signature;
 
 use std::path::{Path, PathBuf};
