@@ -2,6 +2,12 @@
 
 #![allow(dead_code)] // Each test file uses its part.
 
+pub mod composite;
+pub mod generate;
+pub mod pjrt;
+pub mod program;
+pub mod safetensors;
+
 use std::path::Path;
 use std::process::Command;
 

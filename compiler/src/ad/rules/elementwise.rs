@@ -268,7 +268,9 @@ pub fn clamp(cx: &mut Cx, lo: Dual, x: Dual, hi: Dual) -> Option<Value> {
         cx.lin_select(mask, Some(t), None)
     });
     let from_hi = hi.tangent.and_then(|t| {
-        let above = cx.e.compare(CompareOp::Lt, hi.primal, x.primal);
+        // The upper bound is the result below a lower bound that is above it, too.
+        let raised = cx.e.binary(BinaryOp::Max, x.primal, lo.primal);
+        let above = cx.e.compare(CompareOp::Lt, hi.primal, raised);
         cx.lin_select(above, Some(t), None)
     });
     let t = cx.lin_add(from_lo, from_x);

@@ -5,6 +5,7 @@
 
 mod indexing;
 mod linalg;
+mod parts;
 mod structural;
 
 use super::control::{branch, custom, remat, scan};
@@ -12,12 +13,15 @@ use super::cx::Cx;
 use super::error::{AdError, AdErrorKind};
 use super::tape::{LinBody, LinInst, LinOp, Operand};
 use crate::ir::{BinaryOp, Op, ReduceOp, UnaryOp, Value};
+use parts::Parts;
 use std::collections::HashMap;
 
 /// Emits the transpose of tapes into the open region.
 pub struct Transposer<'c, 'f> {
     pub cx: &'c mut Cx<'f>,
     cotangents: HashMap<Value, Value>,
+    /// Cotangents of slices, yet to be joined and added.
+    parts: HashMap<Value, Parts>,
     /// What stands, in the backward code, for values of regions of the primal half.
     substitutes: HashMap<Value, Value>,
 }
@@ -27,6 +31,7 @@ impl<'c, 'f> Transposer<'c, 'f> {
         Transposer {
             cx,
             cotangents: HashMap::new(),
+            parts: HashMap::new(),
             substitutes: HashMap::new(),
         }
     }
@@ -40,14 +45,24 @@ impl<'c, 'f> Transposer<'c, 'f> {
         self.cotangents.insert(v, sum);
     }
 
-    /// Replaces the cotangent of a tangent.
+    /// Adds to the cotangent of a tangent that of its slice along one axis.
+    fn add_slice(&mut self, v: Value, axis: usize, from: usize, ct: Value) {
+        let parts = self.parts.entry(v).or_default();
+        parts.add(&mut self.cx.e, axis, from, ct);
+    }
+
+    /// Gives a tangent, which has none, a cotangent.
     pub fn set(&mut self, v: Value, ct: Value) {
         self.cotangents.insert(v, ct);
     }
 
     /// The cotangent so far, taken out.
     pub fn take(&mut self, v: Value) -> Option<Value> {
-        self.cotangents.remove(&v)
+        let whole = self.cotangents.remove(&v);
+        match self.parts.remove(&v) {
+            Some(parts) => parts.join(&mut self.cx.e, whole, v),
+            None => whole,
+        }
     }
 
     /// The cotangent, or a zero of the type of `like`.

@@ -51,6 +51,12 @@ pub fn slice(
         let ct = tx.or_zeros(None, t);
         return tx.add(t, ct);
     }
+    let cut: Vec<usize> = (0..shape.len()).filter(|&d| taken[d] != shape[d]).collect();
+    if let [axis] = cut[..]
+        && stride[axis] == 1
+    {
+        return tx.add_slice(t, axis, start[axis], ct);
+    }
     let low: Vec<i64> = start.iter().map(|&s| s as i64).collect();
     let high: Vec<i64> = (0..shape.len())
         .map(|i| {

@@ -1,0 +1,355 @@
+//! Derivatives of composite functions against JAX, through the whole command: `scripts/reference/gradients_tl.py` made the
+//! data. Each function's value, tangent, gradient and second derivative are computed by one program for many functions,
+//! on the CPU plugin and by the interpreter.
+
+mod support;
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write;
+use std::path::Path;
+use support::composite::{Case, Number, cases, inputs};
+use support::{safetensors, tpuc};
+use tpuc_compiler::ir::flops::func_work;
+use tpuc_compiler::ir::{Func, Inst, Region, Value};
+use tpuc_compiler::passes::{self, Stage};
+use tpuc_compiler::transform;
+
+/// How many functions are compiled together.
+const TOGETHER: usize = 24;
+
+/// Relative to the largest element of the result: the tests compare f32 with JAX's f64.
+const TOLERANCE: f64 = 5e-5;
+const SECOND_TOLERANCE: f64 = 2e-4;
+
+/// Operations of value and gradient together, as a multiple of those of the value.
+const MOST: u64 = 4;
+
+#[test]
+fn derivatives_agree_with_jax() {
+    let cases = cases();
+    assert!(cases.len() >= 150, "only {} cases", cases.len());
+    let mut wrong = Vec::new();
+    for chunk in cases.chunks(TOGETHER) {
+        for backend in ["cpu", "interp"] {
+            match run(chunk, backend) {
+                Ok(found) => chunk
+                    .iter()
+                    .for_each(|case| compare(case, backend, &found, &mut wrong)),
+                // One at a time, to name those that do not run.
+                Err(_) => {
+                    for case in chunk {
+                        match run(std::slice::from_ref(case), backend) {
+                            Ok(found) => compare(case, backend, &found, &mut wrong),
+                            Err(e) => wrong.push(format!("{} on {backend}: {e}", case.name)),
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong.join("\n")
+    );
+}
+
+type Arrays = BTreeMap<String, Vec<f64>>;
+
+fn run(cases: &[Case], backend: &str) -> Result<Arrays, String> {
+    let folder = tempfile::tempdir().expect("a folder for the program");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("program.tl"), program(cases, backend, folder.path())).expect("written");
+    safetensors::write(&path("in.safetensors"), &inputs(cases));
+    let file = path("program.tl").display().to_string();
+    let run = match backend {
+        "cpu" => tpuc(&["run", &file, "--opt", "0"]),
+        _ => tpuc(&["run", &file, "--opt", "0", "--backend", backend]),
+    };
+    if run.code != 0 {
+        return Err(format!("exit {}\n{}", run.code, run.stderr));
+    }
+    Ok(safetensors::read(&path("out.safetensors")))
+}
+
+/// All functions, and a `main` that saves what is asked of them.
+fn program(cases: &[Case], backend: &str, folder: &Path) -> String {
+    let mut text = String::new();
+    let mut lets = String::new();
+    let mut saved = Vec::new();
+    for case in cases {
+        let name = &case.name;
+        let floats = case.float_names("");
+        let params = floats.join(", ");
+        let at = case.float_names(&format!("data.{name}_"));
+        let along = Case::group(&case.float_names(&format!("data.{name}_d_")));
+        let (point, at) = (Case::group(&at), at.join(", "));
+        let wrt = case.wrt();
+        let call = case.call();
+        let loss = format!("|{params}| sum({call} * data.{name}_ct)");
+        let grad = format!("grad({loss}, wrt={wrt})");
+        let parts = |result: &str, key: &str| {
+            let leaf = |i: usize| match floats.len() {
+                1 => format!("{name}_{key}_0: {result}"),
+                _ => format!("{name}_{key}_{i}: {result}.{i}"),
+            };
+            (0..floats.len()).map(leaf).collect::<Vec<_>>()
+        };
+        let _ = writeln!(text, "{}\n", case.text);
+        // Compiling takes most of the time: the device is asked for gradients, where there are any.
+        let all = backend == "interp" || case.gradient.is_none();
+        if case.tangent.is_some() && all {
+            let _ = writeln!(
+                lets,
+                "    let {name}_j = jvp(|{params}| {call})({point}, {along});"
+            );
+            saved.push(format!(
+                "{name}_value: {name}_j.0, {name}_tangent: {name}_j.1"
+            ));
+        }
+        if case.gradient.is_some() {
+            let _ = writeln!(
+                lets,
+                "    let {name}_v = value_and_grad({loss}, wrt={wrt})({at});"
+            );
+            saved.push(format!("{name}_loss: {name}_v.0"));
+            saved.extend(parts(&format!("{name}_v.1"), "gradient"));
+        }
+        if case.second.is_some() && all {
+            let _ = writeln!(
+                lets,
+                "    let {name}_s = jvp(|{params}| {grad}({params}))({point}, {along});"
+            );
+            saved.extend(parts(&format!("{name}_s.1"), "second"));
+            // The same by reverse mode twice: the second derivative is symmetric.
+            let product = |(i, p): (usize, &String)| match floats.len() {
+                1 => format!("sum(g * data.{name}_d_{p})"),
+                _ => format!("sum(g.{i} * data.{name}_d_{p})"),
+            };
+            let products: Vec<String> = floats.iter().enumerate().map(product).collect();
+            let products = products.join(" + ");
+            let _ = writeln!(
+                lets,
+                "    let {name}_r = grad(|{params}| {{ let g = {grad}({params}); {products} }}, wrt={wrt})({at});"
+            );
+            saved.extend(parts(&format!("{name}_r"), "reverse"));
+        }
+    }
+    let at = |name: &str| folder.join(name).display().to_string();
+    format!(
+        "{text}main {{\n    let data = load(\"{}\");\n{lets}    save({{ {} }}, \"{}\");\n}}\n",
+        at("in.safetensors"),
+        saved.join(", "),
+        at("out.safetensors")
+    )
+}
+
+/// Names of results, what they should be, and how near.
+fn expected(case: &Case, backend: &str) -> Vec<(String, Vec<f64>, f64)> {
+    let name = &case.name;
+    let numbers = |v: &[Number]| v.iter().map(Number::value).collect::<Vec<f64>>();
+    let mut out = Vec::new();
+    let all = backend == "interp" || case.gradient.is_none();
+    if let Some(tangent) = case.tangent.as_ref().filter(|_| all) {
+        out.push((format!("{name}_value"), numbers(&case.value), TOLERANCE));
+        out.push((format!("{name}_tangent"), numbers(tangent), TOLERANCE));
+    }
+    if let Some(gradient) = &case.gradient {
+        let products = case.value.iter().zip(&case.cotangent);
+        let loss = products.map(|(v, c)| v.value() * c.value()).sum::<f64>();
+        out.push((format!("{name}_loss"), vec![loss], 1e-4));
+        for (i, g) in gradient.iter().enumerate() {
+            out.push((format!("{name}_gradient_{i}"), numbers(g), TOLERANCE));
+        }
+    }
+    let second = case.second.iter().filter(|_| all).flatten();
+    for (i, g) in second.enumerate() {
+        for mode in ["second", "reverse"] {
+            out.push((format!("{name}_{mode}_{i}"), numbers(g), SECOND_TOLERANCE));
+        }
+    }
+    out
+}
+
+fn compare(case: &Case, backend: &str, found: &Arrays, wrong: &mut Vec<String>) {
+    for (key, expected, tolerance) in expected(case, backend) {
+        let found = &found[&key];
+        let scale = expected
+            .iter()
+            .filter(|x| x.is_finite())
+            .fold(1e-2_f64, |m, x| m.max(x.abs()));
+        let error = |(f, e): (&f64, &f64)| {
+            if f == e || (f.is_nan() && e.is_nan()) {
+                0.0
+            } else {
+                (f - e).abs() / scale
+            }
+        };
+        let worst = found.iter().zip(&expected).map(error).fold(0.0, f64::max);
+        let has_nan = found.iter().zip(&expected).any(|p| error(p).is_nan());
+        if found.len() != expected.len() || has_nan || worst > tolerance {
+            wrong.push(format!(
+                "{key} on {backend} differs by {worst:.1e}:\n  {found:?}\n  {expected:?}"
+            ));
+        }
+    }
+}
+
+/// The gradient costs at most four times what the value costs, and nothing of it is computed in vain.
+#[test]
+fn gradients_cost_at_most_four_times_the_value() {
+    let mut wrong = Vec::new();
+    let mut counted = 0;
+    for case in cases() {
+        // Forward mode only.
+        if case.gradient.is_none() {
+            continue;
+        }
+        let (func, floats) = case.func();
+        let gradient =
+            transform::vjp(&func, &floats).unwrap_or_else(|e| panic!("{}: {e:?}", case.name));
+        if let Some(inst) = dead(&gradient.body) {
+            wrong.push(format!("{}: dead code {inst:?}", case.name));
+        }
+        let clean = |f: &Func| passes::run(Stage::AfterDerivatives, f);
+        let cost = |f: &Func| func_work(&clean(f)).operations();
+        let (value, both) = (cost(&func), cost(&gradient));
+        counted += 1;
+        if both > MOST * value {
+            wrong.push(format!(
+                "{}: {both} operations, the value {value}",
+                case.name
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(counted >= 150, "only {counted} gradients");
+}
+
+/// An instruction none of whose results is used.
+fn dead(region: &Region) -> Option<&Inst> {
+    let mut used = HashSet::new();
+    uses(region, &mut used);
+    unused(region, &used)
+}
+
+fn uses(region: &Region, used: &mut HashSet<Value>) {
+    used.extend(&region.results);
+    for inst in &region.insts {
+        used.extend(&inst.args);
+        inst.regions.iter().for_each(|r| uses(r, used));
+    }
+}
+
+fn unused<'r>(region: &'r Region, used: &HashSet<Value>) -> Option<&'r Inst> {
+    region.insts.iter().find_map(|inst| {
+        let is_used = inst.results.iter().any(|v| used.contains(v));
+        match is_used {
+            true => inst.regions.iter().find_map(|r| unused(r, used)),
+            false => Some(inst),
+        }
+    })
+}
+
+/// The table of builtins in `docs/ad.md`: value and gradient at each point, on both backends.
+#[test]
+fn the_table_of_conventions_holds() {
+    let rows: Vec<Row> = include_str!("../docs/ad.md")
+        .lines()
+        .filter_map(row)
+        .collect();
+    assert!(rows.len() > 50, "only {} rows", rows.len());
+    let folder = tempfile::tempdir().expect("a folder for the program");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (mut lets, mut saved) = (String::new(), Vec::new());
+    for (i, row) in rows.iter().enumerate() {
+        let e = row.expression;
+        // From a file, so that no compiler knows the point.
+        let _ = writeln!(lets, "    let v{i} = {{ let x = data.x{i}; {e} }};");
+        let _ = writeln!(
+            lets,
+            "    let g{i} = grad(|x| {{ let y = {e}; -4.0 * sum(y) }})(data.x{i});"
+        );
+        saved.push(format!("v{i}: v{i}, g{i}: g{i}"));
+    }
+    let text = format!(
+        "main {{\n    let data = load(\"{}\");\n{lets}    save({{ {} }}, \"{}\");\n}}\n",
+        path("in.safetensors"),
+        saved.join(", "),
+        path("out.safetensors")
+    );
+    std::fs::write(path("program.tl"), &text).expect("written");
+    let point = |(i, row): (usize, &Row)| safetensors::Tensor {
+        name: format!("x{i}"),
+        elem: "f32".into(),
+        shape: vec![row.at.len()],
+        numbers: row.at.clone(),
+    };
+    let points: Vec<_> = rows.iter().enumerate().map(point).collect();
+    safetensors::write(Path::new(&path("in.safetensors")), &points);
+    let mut wrong = Vec::new();
+    for backend in ["cpu", "interp"] {
+        let file = path("program.tl");
+        let run = match backend {
+            "cpu" => tpuc(&["run", &file, "--opt", "0"]),
+            _ => tpuc(&["run", &file, "--opt", "0", "--backend", backend]),
+        };
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let found = safetensors::read(Path::new(&path("out.safetensors")));
+        for (i, row) in rows.iter().enumerate() {
+            let gradient: Vec<f64> = found[&format!("g{i}")].iter().map(|g| g / -4.0).collect();
+            for (what, found, expected) in [
+                ("value", &found[&format!("v{i}")], &row.value),
+                ("gradient", &gradient, &row.derivative),
+            ] {
+                let close = |(f, e): (&f64, &f64)| {
+                    f == e || f.is_nan() && e.is_nan() || (f - e).abs() <= 1e-6 * e.abs().max(0.1)
+                };
+                if found.len() != expected.len() || !found.iter().zip(expected).all(close) {
+                    wrong.push(format!(
+                        "{} at {:?}: the {what} is {found:?}, not {expected:?} ({backend})",
+                        row.expression, row.at
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+struct Row<'a> {
+    expression: &'a str,
+    at: Vec<f64>,
+    value: Vec<f64>,
+    derivative: Vec<f64>,
+}
+
+/// A row whose first cell is an expression in `x`, not the name of a primitive.
+fn row(line: &str) -> Option<Row<'_>> {
+    let cells: Vec<&str> = line
+        .trim()
+        .trim_matches('|')
+        .split('|')
+        .map(str::trim)
+        .collect();
+    let [expression, at, value, derivative] = cells[..] else {
+        return None;
+    };
+    let expression = expression.strip_prefix('`')?.strip_suffix('`')?;
+    if !expression.contains('(') && !expression.contains(' ') && !expression.contains('[') {
+        return None;
+    }
+    let numbers = |text: &str| -> Vec<f64> {
+        let words = text.trim_matches(['[', ']']).split(',').map(str::trim);
+        let words = words.filter(|word| !word.is_empty());
+        words.map(|word| word.parse().expect("a number")).collect()
+    };
+    Some(Row {
+        expression,
+        at: numbers(at),
+        value: numbers(value),
+        derivative: numbers(derivative),
+    })
+}
