@@ -160,7 +160,9 @@ fn arithmetic(op: &Op, args: &[Type], results: &[Type]) -> Work {
                 .iter()
                 .map(|&i| args[1].shape[i])
                 .product();
-            Work::flops(2 * n * taps * args[1].shape[dims.kernel_input])
+            // What lies between the elements of a dilated input is nothing.
+            let sparse = dims.lhs_dilation.iter().product::<usize>().max(1);
+            Work::flops(2 * n * taps * args[1].shape[dims.kernel_input] / sparse)
         }
         Op::Cholesky => {
             let size = args[0].shape[args[0].rank() - 1];

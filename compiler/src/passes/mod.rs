@@ -45,6 +45,12 @@ pub const REGISTRY: [Pass; 8] = [
         stage: Stage::BeforeDerivatives,
         run: scan_xs::run,
     },
+    // What a loop computes anew in every turn is differentiated once when it stands before it.
+    Pass {
+        name: "licm_before",
+        stage: Stage::BeforeDerivatives,
+        run: licm::run,
+    },
     Pass {
         name: "dce_before",
         stage: Stage::BeforeDerivatives,

@@ -238,14 +238,32 @@ impl Gen {
     /// A variable, or constants.
     fn leaf(&mut self, ty: &Ty, exact: bool) -> String {
         let fits = |v: &&Var| v.ty == *ty && (v.exact || !exact);
-        let found: Vec<&Var> = self.scope.iter().filter(fits).collect();
+        let found: Vec<String> = self
+            .scope
+            .iter()
+            .filter(fits)
+            .map(|v| v.name.clone())
+            .collect();
         if !found.is_empty() && self.rng.below(8) > 0 {
-            let i = self.rng.below(found.len());
-            let late = self.rng.below(found.len());
-            return found[i.max(late)].name.clone();
+            let (i, late) = (self.rng.below(found.len()), self.rng.below(found.len()));
+            return found[i.max(late)].clone();
         }
         let shape = format!("{:?}", ty.shape);
-        // One element of something larger, or one number in every place.
+        // The largest element of something there is, in every place: that rounds nothing.
+        let full =
+            |v: &&Var| v.ty.elem == ty.elem && (v.exact || !exact) && !v.ty.shape.contains(&0);
+        let places: Vec<usize> = (0..self.scope.len())
+            .filter(|&i| full(&&self.scope[i]))
+            .collect();
+        if !places.is_empty() && self.rng.below(5) > 0 {
+            let i = self.rng.below(places.len());
+            let var = &self.scope[places[i]];
+            return match (ty.elem, var.ty.rank()) {
+                (_, 0) => format!("broadcast_to({}, {shape})", var.name),
+                ("bool", _) => format!("broadcast_to(any({}), {shape})", var.name),
+                _ => format!("broadcast_to(max({}), {shape})", var.name),
+            };
+        }
         match ty.elem {
             "bool" if self.rng.below(2) == 0 => format!("ones({shape}, dtype=bool)"),
             "bool" => format!("zeros({shape}, dtype=bool)"),
