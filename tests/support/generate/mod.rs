@@ -119,7 +119,7 @@ struct Gen {
 }
 
 /// How deep expressions are.
-const DEPTH: usize = 4;
+const DEPTH: usize = 3;
 
 pub fn function(name: &str, seed: u64) -> Function {
     let mut rng = Rng::new(seed);
