@@ -39,7 +39,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 8] = [
+pub const REGISTRY: [Pass; 9] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
