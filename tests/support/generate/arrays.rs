@@ -21,7 +21,7 @@ impl Gen {
                 let shape = match from {
                     0 => vec![n],
                     1 => vec![1, n],
-                    _ if n % 2 == 0 => vec![2, n / 2],
+                    _ if n.is_multiple_of(2) => vec![2, n / 2],
                     _ => vec![n, 1],
                 };
                 format!("reshape({}, {s:?})", self.expr(&ty.of(&shape), depth))
