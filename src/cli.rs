@@ -98,6 +98,9 @@ pub struct RunArgs {
     /// Stop at the first operation that makes a NaN or an infinity, and show its operands. As --opt 0.
     #[arg(long)]
     pub check_finite: bool,
+    /// Say of each program whether it was compiled, and why.
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Save the values of `main` in this folder between iterations of its outermost loop that has effects.
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,

@@ -17,6 +17,7 @@ use tpuc_lang::check::{self, Checked, Options};
 use tpuc_lang::diag::{Diagnostic, Severity};
 use tpuc_lang::render;
 use tpuc_lang::source::Sources;
+use tpuc_lang::span::FileId;
 use tpuc_lang::typed::{Body, FnId, Program};
 use tpuc_runtime::Surroundings;
 use tpuc_runtime::client::Signature;
@@ -122,10 +123,13 @@ pub fn optimise(func: &Func, level: u8, explain: bool) -> Func {
 
 /// StableHLO for the device, one module for each program of the plan.
 pub fn lower(plan: &Plan, sources: &Sources, version: &str) -> Result<Vec<Lowered>, Failure> {
+    let file = Path::new(&sources.get(FileId(0)).name);
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let mut programs = Vec::new();
     for (func, module, signature) in modules(plan, sources)? {
         programs.push(Lowered {
             name: func.name.clone(),
+            label: format!("{} {}", file.display(), func.name),
             code: module.to_program(version).map_err(internal)?,
             signature,
         });

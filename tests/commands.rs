@@ -332,6 +332,41 @@ fn derivatives_are_checked_against_differences() {
 }
 
 #[test]
+fn verbose_says_why_a_program_is_compiled() {
+    let cache = folder();
+    let env = [("XDG_CACHE_HOME", cache.path().to_str().expect("UTF-8"))];
+    let text = "const N = 1000\nmain { let mut t = 0; for i in 0..N { t = t + i; } print(t); }";
+    let (_dir, path) = program(text);
+    let said = |options: &[&str]| {
+        let mut args = vec!["run", path.as_str(), "--verbose"];
+        args.extend(options);
+        let run = tpuc_with(&args, &env);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        run.stderr
+    };
+    let new = said(&[]);
+    assert!(
+        new.contains("main_0: compiled in ") && new.contains("it is new"),
+        "{new}"
+    );
+    assert_eq!(said(&[]), "main_0: from the cache\n");
+    let changed = said(&["--set", "N=999"]);
+    assert!(
+        changed.ends_with(" s: changed since the last time: code\n"),
+        "{changed}"
+    );
+    let more = said(&["--device", "cpu:2", "--set", "N=999"]);
+    assert!(
+        more.ends_with("changed since the last time: options\n"),
+        "{more}"
+    );
+    assert!(said(&["--no-cache"]).ends_with("there is no cache\n"));
+    let other = program("main { let mut t = 1; for i in 0..50 { t = t + i; } print(t); }");
+    let run = tpuc_with(&["run", &other.1, "-v"], &env);
+    assert!(run.stderr.ends_with(": it is new\n"), "{}", run.stderr);
+}
+
+#[test]
 fn a_program_that_does_not_fit_is_refused_before_it_runs() {
     let text = "main {\n    print(\"before\");\n    let x = arange(8388608);\n    print(sum(reshape(x, [8388608, 1]) * sort(reshape(x, [1, 8388608]))));\n    print(sort(flatten(f32(reshape(x, [8388608, 1])) * f32(reshape(x, [1, 8388608]))))[0]);\n}";
     let (_dir, path) = program(text);

@@ -19,6 +19,9 @@ pub const LIMIT: u64 = 1 << 30;
 /// A file that has been in writing for longer has no writer any more.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
+/// The folder of what programs were last compiled from.
+const LAST: &str = "last";
+
 const MAGIC: &[u8; 8] = b"tpucexe1";
 
 /// The folder of the entries.
@@ -29,23 +32,53 @@ pub struct Cache {
 
 /// What an entry is found by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key(String);
+pub struct Key {
+    name: String,
+    /// Digests of what it is made of, in the order of [`PARTS`].
+    parts: [String; 4],
+}
+
+const PARTS: [&str; 4] = ["plugin", "processor", "options", "code"];
+
+/// Why a program is compiled although there is a cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It has not been compiled here before.
+    First,
+    /// These are others than when it was last compiled.
+    Changed(Vec<&'static str>),
+    /// Nothing has changed, so its entry was dropped, is damaged, or cannot be loaded.
+    Gone,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Reason::First => f.write_str("it is new"),
+            Reason::Changed(parts) => {
+                write!(f, "changed since the last time: {}", parts.join(", "))
+            }
+            Reason::Gone => f.write_str("it is not in the cache any more"),
+        }
+    }
+}
 
 impl Key {
     /// `plugin`: the file that compiles, whose size and time stand for its content; `options`: as text, all that
     /// changes what is compiled.
     pub fn new(plugin: &Path, program: &[u8], options: &str) -> Key {
-        let mut hash = Sha256::new();
-        for part in [
-            identity(plugin).as_bytes(),
-            processor().as_bytes(),
+        let (plugin, processor) = (identity(plugin), processor());
+        let parts = [
+            plugin.as_bytes(),
+            processor.as_bytes(),
             options.as_bytes(),
             program,
-        ] {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
+        ]
+        .map(|part| hex(&Sha256::digest(part)));
+        Key {
+            name: hex(&Sha256::digest(parts.concat())),
+            parts,
         }
-        Key(hex(&hash.finalize()))
     }
 }
 
@@ -88,6 +121,30 @@ impl Cache {
         Ok(())
     }
 
+    /// Why the program called `label` is compiled, and not found; remembers what it is compiled from.
+    pub fn reason(&self, label: &str, key: &Key) -> Reason {
+        let folder = self.folder.join(LAST);
+        let path = folder.join(hex(&Sha256::digest(label)));
+        let before = fs::read_to_string(&path).ok();
+        // Without the memory the next reason is only less exact.
+        if fs::create_dir_all(&folder).is_ok() {
+            let _ = save::write_text(&path, &key.parts.join("\n"));
+        }
+        let Some(before) = before else {
+            return Reason::First;
+        };
+        let old = before.lines().map(Some).chain(std::iter::repeat(None));
+        let parts = PARTS.into_iter().zip(&key.parts).zip(old);
+        let changed: Vec<&str> = parts
+            .filter(|((_, now), old)| *old != Some(now.as_str()))
+            .map(|((part, _), _)| part)
+            .collect();
+        match changed.is_empty() {
+            true => Reason::Gone,
+            false => Reason::Changed(changed),
+        }
+    }
+
     /// How many entries there are, and their bytes.
     pub fn size(&self) -> (usize, u64) {
         let entries = self.entries();
@@ -97,6 +154,7 @@ impl Cache {
     /// Removes all entries.
     pub fn clear(&self) {
         self.trim(0);
+        let _ = fs::remove_dir_all(self.folder.join(LAST));
     }
 
     pub fn folder(&self) -> &Path {
@@ -104,7 +162,7 @@ impl Cache {
     }
 
     fn path(&self, key: &Key) -> PathBuf {
-        self.folder.join(&key.0)
+        self.folder.join(&key.name)
     }
 
     /// Time of the last use, bytes and path of each entry.
@@ -206,6 +264,23 @@ mod tests {
             key("a.so", b"y", "x"),
             "parts do not run together"
         );
+    }
+
+    #[test]
+    fn why_a_program_is_compiled_again() {
+        let (_folder, cache) = cache();
+        let key = |program: &[u8], options: &str| Key::new(Path::new("a.so"), program, options);
+        let why = |key: &Key| cache.reason("a.tl main_0", key).to_string();
+        assert_eq!(why(&key(b"p", "o")), "it is new");
+        assert_eq!(why(&key(b"p", "o")), "it is not in the cache any more");
+        assert_eq!(why(&key(b"q", "o")), "changed since the last time: code");
+        let both = why(&key(b"p", "x"));
+        assert_eq!(both, "changed since the last time: options, code");
+        let other = cache.reason("b.tl main_0", &key(b"p", "x"));
+        assert_eq!(other, Reason::First);
+        assert_eq!(cache.size().0, 0, "what is remembered is no entry");
+        cache.clear();
+        assert_eq!(why(&key(b"p", "x")), "it is new");
     }
 
     #[test]

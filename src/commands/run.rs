@@ -56,8 +56,11 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         &plan,
         &sources,
         &target,
-        !args.no_cache,
-        checkpoints(args).as_ref(),
+        How {
+            cached: !args.no_cache,
+            verbose: args.verbose,
+            checkpoints: checkpoints(args).as_ref(),
+        },
         &around,
         &progress,
     )
@@ -131,27 +134,39 @@ impl Target<'_> {
     }
 }
 
-/// Runs a plan on the target; `cached`: compiled programs may come from the disk, and go there.
+/// What does not change what a run computes.
+#[derive(Clone, Copy, Default)]
+pub struct How<'a> {
+    /// Compiled programs may come from the disk, and go there.
+    pub cached: bool,
+    /// Where the programs came from is said.
+    pub verbose: bool,
+    pub checkpoints: Option<&'a checkpoint::Options>,
+}
+
+/// Runs a plan on the target.
 pub fn execute(
     plan: &Plan,
     sources: &Sources,
     target: &Target<'_>,
-    cached: bool,
-    checkpoints: Option<&checkpoint::Options>,
+    how: How<'_>,
     around: &Surroundings,
     progress: &Progress,
 ) -> Result<(), Failure> {
     let Some((client, version)) = target.client(around)? else {
         let backend = InterpreterBackend::new(&plan.programs);
-        return walk(&backend, plan, sources, checkpoints, around, progress);
+        return walk(&backend, plan, sources, how.checkpoints, around, progress);
     };
     progress.doing("compiling");
     let programs = pipeline::lower(plan, sources, &version)?;
-    let cache = if cached { Cache::of(around) } else { None };
+    let cache = if how.cached { Cache::of(around) } else { None };
     let backend = DeviceBackend::new(client, plan, programs, cache.as_ref())?;
+    if how.verbose {
+        backend.notes().iter().for_each(|note| eprintln!("{note}"));
+    }
     let fits = backend.check_fits(plan);
     fits.map_err(|(e, span)| located(e, span, sources))?;
-    walk(&backend, plan, sources, checkpoints, around, progress)
+    walk(&backend, plan, sources, how.checkpoints, around, progress)
 }
 
 /// As [`execute`], with every program watched for its first NaN or infinity.
@@ -159,8 +174,7 @@ fn watch(
     plan: &Plan,
     sources: &Sources,
     target: &Target<'_>,
-    cached: bool,
-    checkpoints: Option<&checkpoint::Options>,
+    how: How<'_>,
     around: &Surroundings,
     progress: &Progress,
 ) -> Result<(), Failure> {
@@ -171,9 +185,9 @@ fn watch(
             once(&InterpreterBackend::new(std::slice::from_ref(func)), inputs)
         };
         let backend = Watched::new(inner, &plan.programs, sites, &once);
-        return walk(&backend, plan, sources, checkpoints, around, progress);
+        return walk(&backend, plan, sources, how.checkpoints, around, progress);
     };
-    let cache = if cached { Cache::of(around) } else { None };
+    let cache = if how.cached { Cache::of(around) } else { None };
     let device = |plan: &Plan| {
         let programs = pipeline::lower(plan, sources, &version)?;
         DeviceBackend::new(client.clone(), plan, programs, cache.as_ref())
@@ -182,7 +196,7 @@ fn watch(
     let once =
         |func: &Func, inputs: &[&_]| once(&device(&Plan::of_programs(vec![func.clone()]))?, inputs);
     let backend = Watched::new(device(&watched)?, &plan.programs, sites, &once);
-    walk(&backend, plan, sources, checkpoints, around, progress)
+    walk(&backend, plan, sources, how.checkpoints, around, progress)
 }
 
 /// The results of a backend's only program, on the host.

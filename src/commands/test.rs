@@ -33,7 +33,17 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
                 .and_then(|(script, _)| {
                     let axes = mesh::axes(&program);
                     let plan = pipeline::plan(&script, axes, args.program.opt, false);
-                    run::execute(&plan, &sources, &target, true, None, &around, &progress)
+                    run::execute(
+                        &plan,
+                        &sources,
+                        &target,
+                        run::How {
+                            cached: true,
+                            ..run::How::default()
+                        },
+                        &around,
+                        &progress,
+                    )
                 });
             match result {
                 Ok(()) => {

@@ -5,6 +5,7 @@ use crate::convert;
 use crate::failure::Failure;
 use std::panic::resume_unwind;
 use std::sync::Mutex;
+use std::time::Instant;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::plan::{self, Plan, ProgramLayouts, Slot, Step, StepKind, donations};
 use tpuc_runtime::cache::{Cache, Key};
@@ -16,6 +17,8 @@ use tpuc_runtime::host::{HostArray, Placement};
 pub struct DeviceBackend {
     client: Client,
     programs: Vec<Executable>,
+    /// For each program, where it came from.
+    notes: Vec<String>,
     /// Of the slots.
     placements: Vec<Placement>,
 }
@@ -23,6 +26,8 @@ pub struct DeviceBackend {
 /// A program ready for the plugin's compiler.
 pub struct Lowered {
     pub name: String,
+    /// Its file and name, by which the cache remembers it.
+    pub label: String,
     pub code: Vec<u8>,
     pub signature: Signature,
 }
@@ -35,12 +40,18 @@ impl DeviceBackend {
         programs: Vec<Lowered>,
         cache: Option<&Cache>,
     ) -> Result<DeviceBackend, Failure> {
-        let programs = executables(&client, programs, cache)?;
+        let (programs, notes) = executables(&client, programs, cache)?.into_iter().unzip();
         Ok(DeviceBackend {
             client,
             programs,
+            notes,
             placements: mesh::slots(plan),
         })
+    }
+
+    /// For each program, whether it was compiled, and why.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Errors, before anything runs, when a program takes more memory than its device has.
@@ -58,16 +69,19 @@ impl DeviceBackend {
     }
 }
 
+/// A program, and where it came from.
+type Noted = (Executable, String);
+
 /// The programs in their order, as many compiled at a time as there are cores.
 fn executables(
     client: &Client,
     programs: Vec<Lowered>,
     cache: Option<&Cache>,
-) -> Result<Vec<Executable>, Failure> {
+) -> Result<Vec<Noted>, Failure> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let queue = Mutex::new(programs.into_iter().enumerate());
     let next = || queue.lock().ok()?.next();
-    let work = || -> Vec<(usize, Result<Executable, Failure>)> {
+    let work = || -> Vec<(usize, Result<Noted, Failure>)> {
         std::iter::from_fn(next)
             .map(|(i, program)| (i, executable(client, program, cache)))
             .collect()
@@ -83,32 +97,36 @@ fn executables(
     done.into_iter().map(|(_, executable)| executable).collect()
 }
 
-fn executable(
-    client: &Client,
-    program: Lowered,
-    cache: Option<&Cache>,
-) -> Result<Executable, Failure> {
+fn executable(client: &Client, program: Lowered, cache: Option<&Cache>) -> Result<Noted, Failure> {
     let options = compile_options(client);
     let Lowered {
         name,
+        label,
         code,
         signature,
     } = program;
+    let start = Instant::now();
+    let note = |why: String| {
+        let seconds = start.elapsed().as_secs_f64();
+        format!("{name}: compiled in {seconds:.2} s: {why}")
+    };
     let Some(cache) = cache else {
-        return Ok(client.compile(&name, &code, signature, &options)?);
+        let compiled = client.compile(&name, &code, signature, &options)?;
+        return Ok((compiled, note("there is no cache".into())));
     };
     let key = Key::new(client.plugin_path(), &code, &client.options_text(&options));
     if let Some(bytes) = cache.get(&key)
         && let Ok(loaded) = client.load(&name, &bytes, signature.clone())
     {
-        return Ok(loaded);
+        return Ok((loaded, format!("{name}: from the cache")));
     }
     let compiled = client.compile(&name, &code, signature, &options)?;
     // A plugin that cannot serialise, or a full disk, costs only the next compilation.
     if let Ok(bytes) = compiled.serialize() {
         let _ = cache.put(&key, &bytes);
     }
-    Ok(compiled)
+    let why = cache.reason(&label, &key).to_string();
+    Ok((compiled, note(why)))
 }
 
 /// The CPU's default drops NaN in maximum and minimum.
