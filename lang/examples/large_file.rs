@@ -72,8 +72,11 @@ fn peak_memory() -> Option<u64> {
         .map(|kb| kb / 1024)
 }
 
+/// A kind of file: its name, and the text of so many lines.
+type Kind = (&'static str, fn(usize) -> String);
+
 fn main() {
-    let kinds: [(&str, fn(usize) -> String); 4] = [
+    let kinds: [Kind; 4] = [
         ("functions", functions),
         ("statements", statements),
         ("constants", constants),
