@@ -3,7 +3,7 @@
 use super::fmt::write;
 use super::run;
 use crate::cli::{DumpArgs, Stage};
-use crate::execute::mesh;
+use crate::execute::{device::compile_options, mesh};
 use crate::failure::Failure;
 use crate::pipeline;
 use similar::TextDiff;
@@ -16,7 +16,7 @@ use tpuc_lang::source::Sources;
 use tpuc_lang::typed::Program;
 use tpuc_lang::{dump, parser};
 use tpuc_runtime::Surroundings;
-use tpuc_runtime::client::{Client, CompileOptions};
+use tpuc_runtime::client::Client;
 use tpuc_runtime::hlo::{Collective, collectives};
 use tpuc_runtime::plugin::Plugin;
 
@@ -179,7 +179,7 @@ fn modules(
             Some((client, plugin)) => {
                 let version = run::version_text(plugin.stablehlo_version());
                 let code = module.to_program(&version).map_err(pipeline::internal)?;
-                let options = CompileOptions::default();
+                let options = compile_options(client);
                 let hlo = client.optimized_hlo(&func.name, &code, &signature, &options)?;
                 match plan.mesh.is_empty() {
                     true => hlo,

@@ -129,8 +129,8 @@ fn executable(client: &Client, program: Lowered, cache: Option<&Cache>) -> Resul
     Ok((compiled, note(why)))
 }
 
-/// The CPU's default drops NaN in maximum and minimum.
-fn compile_options(client: &Client) -> CompileOptions {
+/// What a plugin's compiler is told. The CPU's default drops NaN in maximum and minimum.
+pub fn compile_options(client: &Client) -> CompileOptions {
     let mut options = CompileOptions::default();
     if client.platform() == "cpu" {
         let exact = (

@@ -7,6 +7,7 @@ pub mod generate;
 pub mod pjrt;
 pub mod program;
 pub mod safetensors;
+pub mod values;
 
 use std::path::Path;
 use std::process::Command;

@@ -62,7 +62,9 @@ fn digamma(x: f64) -> f64 {
         if x == x.floor() {
             return f64::NAN;
         }
-        return digamma(1.0 - x) - PI / libm::tan(PI * (x - x.floor()));
+        // Of a small number there is nothing left in `x - x.floor()`, and the tangent has its period.
+        let fraction = if x > -0.5 { x } else { x - x.floor() };
+        return digamma(1.0 - x) - PI / libm::tan(PI * fraction);
     }
     // ψ(x) = ψ(x + 1) − 1/x, up to where the asymptotic series holds.
     let mut shift = 0.0;

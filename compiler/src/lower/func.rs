@@ -4,7 +4,8 @@ use super::emit::{Emit, OpenBlock, Session, Tensor};
 use super::mesh::{self, Mesh};
 use super::place::Places;
 use super::table;
-use crate::ir::func::{Func, Region, Value};
+use crate::ir::func::{Func, Inst, Region, Value};
+use crate::ir::op::Op;
 use crate::ir::types::Type;
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, StringAttribute, TypeAttribute};
 use melior::ir::operation::OperationBuilder;
@@ -12,6 +13,7 @@ use melior::ir::r#type::FunctionType;
 use melior::ir::{
     Attribute, Identifier, Location, Operation, Region as MlirRegion, Type as MlirType,
 };
+use std::collections::HashSet;
 
 /// The head of a `func.func`.
 pub struct Signature<'a> {
@@ -152,6 +154,7 @@ pub struct Scope<'f, 'p, 'c> {
     pub func: &'f Func,
     places: &'p Places<'c, 'p>,
     tensors: Vec<Option<Tensor<'c>>>,
+    ones: HashSet<Value>,
 }
 
 impl<'f, 'p, 'c> Scope<'f, 'p, 'c> {
@@ -160,6 +163,25 @@ impl<'f, 'p, 'c> Scope<'f, 'p, 'c> {
             func,
             places,
             tensors: vec![None; func.value_count()],
+            ones: HashSet::new(),
+        }
+    }
+
+    /// Whether a value that has been lowered is known to be 1 everywhere.
+    pub fn is_one(&self, v: Value) -> bool {
+        self.ones.contains(&v)
+    }
+
+    fn note_ones(&mut self, inst: &Inst) {
+        let one = match &inst.op {
+            Op::Constant(literal) => literal.splat_value() == Some(1.0),
+            Op::Broadcast { .. } | Op::Reshape { .. } | Op::Convert(_) => {
+                self.is_one(inst.args[0])
+            }
+            _ => false,
+        };
+        if one {
+            self.ones.extend(&inst.results);
         }
     }
 
@@ -185,6 +207,7 @@ impl<'f, 'p, 'c> Scope<'f, 'p, 'c> {
             let span = inst.results.first().map(|&v| self.func.span(v));
             let emit = emit.at(self.places.location(span.unwrap_or_default()));
             let args = self.all(&emit, &inst.args);
+            self.note_ones(inst);
             let results = table::lower(&emit, self, inst, &args);
             for (&v, tensor) in inst.results.iter().zip(results) {
                 self.set(v, tensor);

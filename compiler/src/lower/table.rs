@@ -7,7 +7,7 @@ use super::emit::{Emit, Tensor};
 use super::func::Scope;
 use super::{control, elementwise, indexing, linalg, mesh, reduce, sort, structural, window};
 use crate::ir::func::Inst;
-use crate::ir::op::Op;
+use crate::ir::op::{BinaryOp, Op};
 use crate::ir::types::Type;
 
 /// Appends a primitive; its results in order.
@@ -28,6 +28,9 @@ pub fn lower<'f, 'c>(
         Op::Iota { ty, axis } => one(e.iota(ty, *axis)),
 
         Op::Unary(op) => one(elementwise::unary(e, *op, &args[0])),
+        Op::Binary(BinaryOp::Atan2) if scope.is_one(inst.args[1]) => {
+            one(elementwise::atan(e, &args[0]))
+        }
         Op::Binary(op) => one(elementwise::binary(e, *op, &args[0], &args[1])),
         Op::Compare(op) => one(elementwise::compare(e, *op, &args[0], &args[1])),
         Op::Select => one(e.select(&args[0], &args[1], &args[2])),

@@ -1,13 +1,35 @@
 //! Calls: the callee is always known, and its body is evaluated in place.
 
+use super::builtins::num::Num;
 use super::error::{BuildError, Result};
 use super::frame::Frame;
 use super::val::{Val, leaf_types};
 use super::{Instance, Specialiser};
-use crate::ir::{Literal, Op, Value};
+use crate::ir::{Elem, Literal, Op, Value};
 use std::rc::Rc;
+use tpuc_lang::ast::GenericKind;
 use tpuc_lang::span::Span;
-use tpuc_lang::typed::{Callee, FnDef, FnId, GenericArg, Vjp};
+use tpuc_lang::typed::{self, Callee, ElemTy, FnDef, FnId, GenericArg, Vjp};
+
+/// The functions of floats that the prelude writes in `.tl` take 16 bits in f32 and round once at the end, as one of
+/// the device's own functions does: their steps could overflow, and their errors add up. Gives the element type of
+/// the call and the arguments of the instance that stands in.
+fn in_single(def: &FnDef, generics: &[GenericArg]) -> Option<(Elem, Vec<GenericArg>)> {
+    let is_float = def.generics.iter().any(|g| g.kind == GenericKind::Float);
+    if !is_float || *def.module != *typed::PRELUDE {
+        return None;
+    }
+    let narrow = generics.iter().find_map(|g| match g {
+        GenericArg::Elem(ElemTy::Known(typed::Elem::BF16)) => Some(Elem::BF16),
+        GenericArg::Elem(ElemTy::Known(typed::Elem::F16)) => Some(Elem::F16),
+        _ => None,
+    })?;
+    let wide = generics.iter().map(|g| match g {
+        GenericArg::Elem(_) => GenericArg::Elem(ElemTy::Known(typed::Elem::F32)),
+        other => other.clone(),
+    });
+    Some((narrow, wide.collect()))
+}
 
 /// Calls are written out, so functions that each call the one before twice double the program with every line.
 const MAX_OPERATIONS: usize = 200_000;
@@ -74,6 +96,11 @@ impl Specialiser<'_> {
         span: Span,
     ) -> Result<Val> {
         let def = &self.program.fns[id.0 as usize];
+        if let Some((narrow, wide)) = in_single(def, &generics) {
+            let args = args.iter().map(|a| self.converted(a, Elem::F32)).collect();
+            let out = self.call_fn(id, wide, args, span)?;
+            return Ok(self.converted(&out, narrow));
+        }
         let instance = Instance { id, generics };
         if !self.instances.contains(&instance) {
             self.instances.push(instance.clone());
@@ -87,6 +114,15 @@ impl Specialiser<'_> {
             None => self.body_of(def, frame, args),
             Some(vjp) => self.with_own_derivative(def, vjp, frame, args, span),
         }
+    }
+
+    fn converted(&mut self, val: &Val, elem: Elem) -> Val {
+        let leaves: Vec<Value> = val
+            .leaves()
+            .into_iter()
+            .map(|v| self.b.convert(v, elem))
+            .collect();
+        val.rebuild(&mut leaves.into_iter())
     }
 
     fn body_of(&mut self, def: &FnDef, mut frame: Frame, args: Vec<Val>) -> Result<Val> {

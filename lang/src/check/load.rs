@@ -5,6 +5,7 @@ use crate::ast::{self, ItemKind, Name};
 use crate::diag::Diagnostic;
 use crate::source::{Loader, Sources};
 use crate::span::Span;
+use crate::typed;
 use std::collections::HashMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,7 +17,7 @@ pub const ROOT: ModuleId = ModuleId(0);
 pub const PRELUDE: ModuleId = ModuleId(1);
 
 pub struct LoadedModule {
-    /// What its functions are called by in dumps: empty for the root.
+    /// What its functions are called by in dumps: empty for the root, [`typed::PRELUDE`] for the prelude.
     pub name: Name,
     pub ast: ast::Module,
     pub imports: Vec<ImportedAs>,
@@ -51,7 +52,7 @@ pub fn load(file_name: &str, text: &str, loader: &dyn Loader) -> Loaded {
     };
     let root = l.parse(file_name, text, "", false);
     let (prelude, prelude_text) = crate::std::PRELUDE;
-    l.parse(prelude, prelude_text, "", true);
+    l.parse(prelude, prelude_text, typed::PRELUDE, true);
     l.imports_of(root, file_name);
     l.out
 }

@@ -23,7 +23,9 @@
 //! | `swapaxes` | x | `axis1`, `axis2` |
 //! | `moveaxis` | x | `source`, `destination`: lists |
 //! | `expand_dims squeeze flip` | x | `axis`: a list (of `flip`: absent for all) |
-//! | `flatten outer dot trace cholesky` | one or two | |
+//! | `flatten outer dot` | one or two | |
+//! | `trace` | x | `k`, `axis1`, `axis2` |
+//! | `cholesky` | x | `upper`, `symmetrize_input` |
 //! | `pad` | x, value | `widths`: low and high of each dimension in turn, `mode` |
 //! | `roll` | x | `shift`: a list, [`axis`: a list, absent rolls the flattened array] |
 //! | `repeat` | x | `repeats`, [`axis`: absent flattens] |
@@ -41,7 +43,7 @@
 //! | `take`, `take_along_axis` | x, positions | `axis` |
 //! | `set add_at` | x, positions along the first axes, v | |
 //! | `sort argsort` | x | `axis`, `descending` |
-//! | `top_k` | x | `k`; the result is (values, positions) |
+//! | `top_k` | x | `k`, `axis`; the result is (values, positions) |
 //! | `searchsorted` | sorted, v | `side` |
 //! | `nonzero` | x | `size`, `fill_value`; the result is a tuple of positions |
 //! | `one_hot` | x | `n`, `axis` (in the result) |

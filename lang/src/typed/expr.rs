@@ -34,10 +34,13 @@ impl Program {
     }
 }
 
+/// The module of the prelude's functions: no file can have this name.
+pub const PRELUDE: &str = "<prelude>";
+
 #[derive(Clone, Debug)]
 pub struct FnDef {
     pub name: Name,
-    /// `optim` for `optim.adam`; empty for the user's own file.
+    /// `optim` for `optim.adam`; empty for the user's own file, [`PRELUDE`] for what is in scope everywhere.
     pub module: Name,
     pub doc: Option<String>,
     pub generics: Vec<Generic>,

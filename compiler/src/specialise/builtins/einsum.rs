@@ -2,6 +2,7 @@
 
 use super::Call;
 use super::num::Num;
+use super::reduce::sum_over;
 use crate::ir::op::DotDims;
 use crate::ir::{Builder, CompareOp, Elem, ReduceOp, Value};
 
@@ -148,7 +149,10 @@ fn sum_out(b: &mut Builder, term: &mut Term, wanted: &dyn Fn(&u32) -> bool) {
     let axes: Vec<usize> = (0..term.labels.len())
         .filter(|&d| !wanted(&term.labels[d]))
         .collect();
-    term.value = b.reduce(ReduceOp::Sum, term.value, &axes);
+    if axes.is_empty() {
+        return;
+    }
+    term.value = sum_over(b, term.value, &axes);
     term.labels.retain(|l| wanted(l));
 }
 

@@ -1,7 +1,9 @@
 //! Products of matrices, factors and solves.
 
 use super::Call;
+use super::attrs::wrap;
 use super::num::Num;
+use super::reduce::accumulator;
 use super::shape::{diagonal_mask, triangle};
 use crate::ir::op::DotDims;
 use crate::ir::{BinaryOp, Builder, CompareOp, Op, ReduceOp, Value};
@@ -35,28 +37,52 @@ pub(super) fn outer(b: &mut Builder, c: &Call) -> Value {
     b.binary(BinaryOp::Mul, x, y)
 }
 
-/// Over the first two dimensions.
+/// The sum of the `k`-th diagonal of two axes. Integers that are narrow have been widened.
 pub(super) fn trace(b: &mut Builder, c: &Call) -> Value {
-    let x = b.convert(c.args[0], c.out().elem);
+    let x = b.convert(c.args[0], accumulator(c.out().elem));
     let shape = b.shape_of(x);
-    let mask = diagonal_mask(b, &shape[..2], c.attrs.int("k").unwrap_or(0), CompareOp::Eq);
-    let mask = b.broadcast_in(mask, &shape, &[0, 1]);
+    let axis = |name, default| c.attrs.int(name).map_or(default, |a| wrap(a, shape.len()));
+    let (rows, columns) = (axis("axis1", 0), axis("axis2", 1));
+    let plane = [shape[rows], shape[columns]];
+    let mask = diagonal_mask(b, &plane, c.attrs.int("k").unwrap_or(0), CompareOp::Eq);
+    // The operand's axes may stand in either order; those of a broadcast ascend.
+    let mask = if rows < columns {
+        mask
+    } else {
+        b.transpose(mask, &[1, 0])
+    };
+    let axes = [rows.min(columns), rows.max(columns)];
+    let mask = b.broadcast_in(mask, &shape, &axes);
     let zero = b.like(x, 0.0);
     let kept = b.select(mask, x, zero);
-    b.reduce(ReduceOp::Sum, kept, &[0, 1])
+    let total = b.reduce(ReduceOp::Sum, kept, &axes);
+    b.convert(total, c.out().elem)
 }
 
-/// The lower factor; the input is made symmetric first, as JAX does, so that its derivative is.
+/// The lower factor, or with `upper` its transpose. The input is made symmetric first, as JAX does, so that its
+/// derivative is.
 pub(super) fn cholesky(b: &mut Builder, c: &Call) -> Value {
-    let x = c.args[0];
+    let mut x = c.args[0];
+    if c.attrs.flag("symmetrize_input") {
+        let flipped = flip_last(b, x);
+        let total = b.binary(BinaryOp::Add, x, flipped);
+        let two = b.like(total, 2.0);
+        x = b.binary(BinaryOp::Div, total, two);
+    }
+    let lower = b.op(Op::Cholesky, &[x]);
+    if c.attrs.flag("upper") {
+        flip_last(b, lower)
+    } else {
+        lower
+    }
+}
+
+/// The last two dimensions changed about.
+fn flip_last(b: &mut Builder, x: Value) -> Value {
     let rank = b.ty(x).rank();
     let mut perm: Vec<usize> = (0..rank).collect();
     perm.swap(rank - 2, rank - 1);
-    let flipped = b.transpose(x, &perm);
-    let total = b.binary(BinaryOp::Add, x, flipped);
-    let two = b.like(total, 2.0);
-    let symmetric = b.binary(BinaryOp::Div, total, two);
-    b.op(Op::Cholesky, &[symmetric])
+    b.transpose(x, &perm)
 }
 
 /// `triangular_solve(a, b)`, options as in `jax.lax.linalg`.

@@ -3,7 +3,7 @@
 use super::Call;
 use super::index::position;
 use super::num::Num;
-use super::reduce::{log_softmax_over, shifted};
+use super::reduce::{log_softmax_over, shifted, sum_over};
 use crate::ir::{BinaryOp, Builder, CompareOp, Elem, ReduceOp, UnaryOp, Value};
 
 /// Per row over the last axis. Integer labels pick their logit by comparing with a count along the row, not by a
@@ -15,12 +15,12 @@ pub(super) fn softmax_cross_entropy(b: &mut Builder, c: &Call) -> Value {
     if b.elem_of(labels).is_float() {
         let log_p = log_softmax_over(b, logits, &last);
         let weighted = b.binary(BinaryOp::Mul, labels, log_p);
-        let total = b.reduce(ReduceOp::Sum, weighted, &last);
+        let total = sum_over(b, weighted, &last);
         return b.unary(UnaryOp::Neg, total);
     }
     let shifted = shifted(b, logits, &last);
     let powers = b.unary(UnaryOp::Exp, shifted);
-    let total = b.reduce(ReduceOp::Sum, powers, &last);
+    let total = sum_over(b, powers, &last);
     let log_total = b.unary(UnaryOp::Log, total);
     // Narrow labels could not count the classes.
     let labels = position(b, labels);

@@ -17,10 +17,16 @@ fn sorted(b: &mut Builder, operands: Vec<Value>, axis: usize, descending: bool) 
     )
 }
 
+/// Descending is the reverse of ascending, zeros of both signs included.
 pub(super) fn sort(b: &mut Builder, c: &Call) -> Value {
     let x = c.args[0];
     let axis = c.attrs.axis(b.ty(x).rank(), -1);
-    sorted(b, vec![x], axis, c.attrs.flag("descending"))[0]
+    let ascending = sorted(b, vec![x], axis, false)[0];
+    if c.attrs.flag("descending") {
+        b.op(Op::Reverse { axes: vec![axis] }, &[ascending])
+    } else {
+        ascending
+    }
 }
 
 pub(super) fn arg_sort(b: &mut Builder, c: &Call) -> Value {
@@ -31,10 +37,10 @@ pub(super) fn arg_sort(b: &mut Builder, c: &Call) -> Value {
     sorted(b, vec![x, count], axis, c.attrs.flag("descending"))[1]
 }
 
-/// The `k` largest of the last axis, largest first, and where they are.
+/// The `k` largest of an axis, largest first, and where they are.
 pub(super) fn top_k(b: &mut Builder, c: &Call) -> Vec<Value> {
     let x = c.args[0];
-    let axis = b.ty(x).rank() - 1;
+    let axis = c.attrs.axis(b.ty(x).rank(), -1);
     let k = usize::try_from(c.attrs.int("k").unwrap_or(1)).unwrap_or(0);
     let shape = b.shape_of(x);
     let count = b.iota(Elem::I32, &shape, axis);

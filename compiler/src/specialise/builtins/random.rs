@@ -6,7 +6,8 @@ use super::num::Num;
 use super::reduce::extreme_position;
 use crate::ir::{BinaryOp, Builder, Elem, Literal, Op, Type, UnaryOp, Value};
 
-/// `key(seed)`: the words (high, low) of the seed; a 32-bit seed has no high word.
+/// `key(seed)`: the words (high, low) of the seed; a 32-bit seed has no high word. A constant seed is hidden from
+/// the device's compiler, which would compute what follows from it by other roundings than the device does.
 pub(super) fn key(b: &mut Builder, c: &Call) -> Value {
     let seed = c.args[0];
     let (high, low) = if matches!(b.elem_of(seed), Elem::I64 | Elem::U64) {
@@ -17,7 +18,12 @@ pub(super) fn key(b: &mut Builder, c: &Call) -> Value {
     } else {
         (b.int(Elem::U32, 0), b.convert(seed, Elem::U32))
     };
-    pair(b, high, low)
+    let words = pair(b, high, low);
+    hidden(b, words)
+}
+
+fn hidden(b: &mut Builder, x: Value) -> Value {
+    b.push(Op::Barrier, vec![x], vec![])[0]
 }
 
 /// `split(k)`, `split(k, n)`: the i-th new key is the block of the counter i.
@@ -171,17 +177,30 @@ fn unit_uniform(b: &mut Builder, key: Value, out: &Type) -> Value {
     uniform_between(b, key, out, lo, hi)
 }
 
-/// `randint(k, shape, lo, hi)`: twice the bits of the type, folded into the span, as JAX does.
+/// `randint(k, shape, lo, hi)`. Narrow types draw in 32 bits, as JAX does.
 pub(super) fn randint(b: &mut Builder, c: &Call) -> Value {
     let out = c.out();
-    let (lo, hi) = (c.args[1], c.args[2]);
-    let word = match out.elem.bits() {
-        8 => Elem::U8,
-        16 => Elem::U16,
-        32 => Elem::U32,
-        _ => Elem::U64,
+    let drawn = if out.elem.bits() < 32 {
+        out.with_elem(Elem::I32)
+    } else {
+        out.clone()
     };
-    let (k1, k2) = split_two(b, c.args[0]);
+    let (lo, hi) = (
+        b.convert(c.args[1], drawn.elem),
+        b.convert(c.args[2], drawn.elem),
+    );
+    let x = randint_between(b, c.args[0], &drawn, lo, hi);
+    b.convert(x, out.elem)
+}
+
+/// Twice the bits of the type, folded into the span.
+fn randint_between(b: &mut Builder, key: Value, out: &Type, lo: Value, hi: Value) -> Value {
+    let word = if out.elem.bits() == 32 {
+        Elem::U32
+    } else {
+        Elem::U64
+    };
+    let (k1, k2) = split_two(b, key);
     let higher = random_bits(b, k1, word, &out.shape);
     let lower = random_bits(b, k2, word, &out.shape);
     let width = b.binary(BinaryOp::Sub, hi, lo);
@@ -297,6 +316,7 @@ pub(super) fn truncated_normal(b: &mut Builder, c: &Call) -> Value {
     let ends: Vec<Value> = c.args[1..3]
         .iter()
         .map(|&end| {
+            let end = hidden(b, end);
             let scaled = b.binary(BinaryOp::Div, end, root);
             b.unary(UnaryOp::Erf, scaled)
         })

@@ -25,6 +25,14 @@ pub(super) fn accumulator(elem: Elem) -> Elem {
     }
 }
 
+/// A sum within a builtin; 16-bit floats are added in f32, in which a long row does not overflow.
+pub(super) fn sum_over(b: &mut Builder, x: Value, axes: &[usize]) -> Value {
+    let elem = b.elem_of(x);
+    let wide = b.convert(x, accumulator(elem));
+    let total = b.reduce(ReduceOp::Sum, wide, axes);
+    b.convert(total, elem)
+}
+
 pub(super) fn sum(b: &mut Builder, c: &Call) -> Value {
     accumulate(b, c, ReduceOp::Sum)
 }
@@ -199,7 +207,7 @@ pub(super) fn logsumexp(b: &mut Builder, c: &Call) -> Value {
     let spread = b.spread_back(top, &axes, &shape);
     let shifted = b.binary(BinaryOp::Sub, x, spread);
     let powers = b.unary(UnaryOp::Exp, shifted);
-    let total = b.reduce(ReduceOp::Sum, powers, &axes);
+    let total = sum_over(b, powers, &axes);
     let log = b.unary(UnaryOp::Log, total);
     let out = b.binary(BinaryOp::Add, log, top);
     finish(b, c, out)
@@ -219,7 +227,7 @@ pub(super) fn softmax(b: &mut Builder, c: &Call) -> Value {
     let axes = last_axis(b, c, x);
     let shifted = shifted(b, x, &axes);
     let powers = b.unary(UnaryOp::Exp, shifted);
-    let total = b.reduce(ReduceOp::Sum, powers, &axes);
+    let total = sum_over(b, powers, &axes);
     let shape = b.shape_of(x);
     let total = b.spread_back(total, &axes, &shape);
     b.binary(BinaryOp::Div, powers, total)
@@ -234,7 +242,7 @@ pub(super) fn log_softmax(b: &mut Builder, c: &Call) -> Value {
 pub(super) fn log_softmax_over(b: &mut Builder, x: Value, axes: &[usize]) -> Value {
     let shifted = shifted(b, x, axes);
     let powers = b.unary(UnaryOp::Exp, shifted);
-    let total = b.reduce(ReduceOp::Sum, powers, axes);
+    let total = sum_over(b, powers, axes);
     let log = b.unary(UnaryOp::Log, total);
     let shape = b.shape_of(x);
     let log = b.spread_back(log, axes, &shape);

@@ -2,8 +2,10 @@
 
 use super::Call;
 use super::attrs::wrap;
+use super::index;
 use super::num::Num;
-use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Literal, Op, Value};
+use crate::ir::literal::encode_i64;
+use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Literal, Op, Type, Value};
 
 /// The result type has the shape: `reshape`, `flatten`, `expand_dims`, `squeeze`.
 pub(super) fn reshape(b: &mut Builder, c: &Call) -> Value {
@@ -96,46 +98,54 @@ pub(super) fn move_axis(b: &mut Builder, c: &Call) -> Value {
     b.transpose(x, &perm)
 }
 
-/// `pad(x, widths, value)` with a constant, or by repeating the edge.
+/// `pad(x, widths)` with a constant, or with elements of its own that the mode picks.
 pub(super) fn pad(b: &mut Builder, c: &Call) -> Value {
     let x = c.args[0];
     let widths = c.attrs.ints("widths").unwrap_or_default();
-    let (low, high): (Vec<i64>, Vec<i64>) = widths.chunks_exact(2).map(|w| (w[0], w[1])).unzip();
-    if c.attrs.str("mode") == Some("edge") {
-        return pad_edge(b, x, &low, &high);
+    let sides: Vec<(i64, i64)> = widths.chunks_exact(2).map(|w| (w[0], w[1])).collect();
+    let shape = b.shape_of(x);
+    match c.attrs.str("mode") {
+        // Where there is nothing to pick from, the constant stands.
+        Some(mode) if mode != "constant" && !shape.contains(&0) => {
+            let mut y = x;
+            for (axis, &(low, high)) in sides.iter().enumerate() {
+                if (low, high) != (0, 0) {
+                    let n = shape[axis] as i64;
+                    let picked: Vec<u64> = (-low..n + high)
+                        .map(|p| encode_i64(Elem::I32, source(mode, p, n)))
+                        .collect();
+                    let ty = Type::new(Elem::I32, vec![picked.len()]);
+                    let picked = b.op(Op::Constant(Literal::dense_bits(ty, picked)), &[]);
+                    y = index::along_axis(b, y, picked, axis);
+                }
+            }
+            y
+        }
+        _ => {
+            let (low, high) = sides.into_iter().unzip();
+            let interior = vec![0; shape.len()];
+            let op = Op::Pad {
+                low,
+                high,
+                interior,
+            };
+            b.op(op, &[x, c.args[1]])
+        }
     }
-    let value = match c.args.get(1) {
-        Some(&v) => v,
-        None => b.full(b.elem_of(x), &[], 0.0),
-    };
-    let interior = vec![0; low.len()];
-    b.op(
-        Op::Pad {
-            low,
-            high,
-            interior,
-        },
-        &[x, value],
-    )
 }
 
-fn pad_edge(b: &mut Builder, x: Value, low: &[i64], high: &[i64]) -> Value {
-    let mut y = x;
-    for axis in 0..low.len() {
-        let size = b.ty(y).shape[axis];
-        let mut parts = vec![y];
-        for (width, at, front) in [(low[axis], 0, true), (high[axis], size - 1, false)] {
-            if width > 0 {
-                let edge = b.slice_axis(y, axis, at, at + 1);
-                let mut shape = b.shape_of(edge);
-                shape[axis] = usize::try_from(width).unwrap_or(0);
-                let edge = b.broadcast_to(edge, &shape);
-                parts.insert(if front { 0 } else { parts.len() }, edge);
-            }
-        }
-        y = b.concat(&parts, axis);
+/// Which of `n` elements stands at position `p` of a padded axis, where those of the array begin at 0.
+fn source(mode: &str, p: i64, n: i64) -> i64 {
+    let mirrored = |period: i64, turn: i64| {
+        let q = p.rem_euclid(period);
+        if q < n { q } else { turn - q }
+    };
+    match mode {
+        "wrap" => p.rem_euclid(n),
+        "symmetric" => mirrored(2 * n, 2 * n - 1),
+        "reflect" if n > 1 => mirrored(2 * n - 2, 2 * n - 2),
+        _ => p.clamp(0, n - 1),
     }
-    y
 }
 
 pub(super) fn flip(b: &mut Builder, c: &Call) -> Value {

@@ -23,7 +23,7 @@ pub const ROWS: &[Row] = &[
     row("add_at",          Builtin::AddAt,         &[X, req("idx", Kind::Positions), req("v", Kind::Value)], update),
     row("sort",            Builtin::Sort,          &[X, AXIS_LAST, opt("descending", Kind::Flag, Default::Flag(false))], sort),
     row("argsort",         Builtin::ArgSort,       &[X, AXIS_LAST, opt("descending", Kind::Flag, Default::Flag(false))], sort),
-    row("top_k",           Builtin::TopK,          &[X, req("k", Kind::Int)], top_k),
+    row("top_k",           Builtin::TopK,          &[X, req("k", Kind::Int), AXIS_LAST], top_k),
     row("searchsorted",    Builtin::SearchSorted,
         &[req("a", Kind::Value), req("v", Kind::Value), opt("side", Kind::Text, Default::Text("left"))], searchsorted),
     row("nonzero",         Builtin::Nonzero,
@@ -160,13 +160,18 @@ fn sort(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     out(a, vec![x], attrs, elem, items)
 }
 
-/// (values, positions) of the `k` largest along the last axis.
+/// (values, positions) of the `k` largest along an axis, the last unless said.
 fn top_k(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
     let k = a.int(1)?;
+    let axis = a.int(2)?;
     cx.need_size(&k, a.span);
     let (elem, mut items) = cx.require_class(&x, "top_k", Class::Num)?;
-    let Some(ShapeItem::Dim(n)) = items.last().cloned() else {
+    let (at, given) = match items.last() {
+        Some(ShapeItem::Dim(_)) => cx.axis_of("top_k", a.span, &axis, &items, &x.ty)?,
+        _ => (items.len(), -1),
+    };
+    let Some(ShapeItem::Dim(n)) = items.get(at).cloned() else {
         let problem = Problem::NoRows {
             span: x.span,
             ty: cx.infer.ty(&x.ty),
@@ -185,12 +190,11 @@ fn top_k(cx: &mut Cx, a: &mut Args) -> Option<Out> {
         return None;
     }
     cx.need(Need::NotNegative(n.sub(&k)?), a.span);
-    let last = items.len() - 1;
-    items[last] = ShapeItem::Dim(k.clone());
+    items[at] = ShapeItem::Dim(k.clone());
     Some(Out {
         builtin: Builtin::TopK,
         args: vec![x],
-        attrs: vec![dim_attr("k", k)],
+        attrs: vec![dim_attr("k", k), int_attr("axis", given)],
         ty: Ty::Tuple(vec![
             Ty::Tensor(elem, items.clone()),
             Ty::Tensor(ElemTy::Known(Elem::I32), items),

@@ -19,7 +19,8 @@ pub const ROWS: &[Row] = &[
     row("concat",       Builtin::Concat,      &[req("arrays", Kind::Values), AXIS_0], concat),
     row("stack",        Builtin::Stack,       &[req("arrays", Kind::Values), AXIS_0], stack),
     row("pad",          Builtin::Pad,
-        &[X, req("widths", Kind::Pads), opt("value", Kind::Value, Default::Literal(0.0)), opt("mode", Kind::Text, Default::Text("constant"))], pad),
+        &[X, req("widths", Kind::Pads), opt("mode", Kind::TextOrValue, Default::Text("constant")),
+          opt("constant_values", Kind::Value, Default::Literal(0.0)), opt("value", Kind::Value, Default::Absent)], pad),
     row("flip",         Builtin::Flip,        &[X, AXIS_ALL], flip),
     row("roll",         Builtin::Roll,        &[X, req("shift", Kind::Ints), AXIS_ALL], roll),
     row("repeat",       Builtin::Repeat,      &[X, req("repeats", Kind::Int), AXIS_ALL], repeat),
@@ -121,8 +122,14 @@ fn stack(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     out(a, same, vec![int_attr("axis", given)], elem, items)
 }
 
+const PAD_MODES: &[&str] = &["constant", "edge", "reflect", "symmetric", "wrap"];
+
+/// `pad(x, widths, mode, constant_values)` as in NumPy; the constant may also stand in the mode's place.
 fn pad(cx: &mut Cx, a: &mut Args) -> Option<Out> {
-    let (x, value) = (a.value(0), a.value(2));
+    let in_place_of_mode = matches!(a.given[2], Given::Value(_)).then_some(2);
+    let short = matches!(a.given[4], Given::Value(_)).then_some(4);
+    let x = a.value(0);
+    let value = a.value(in_place_of_mode.or(short).unwrap_or(3));
     let Given::Pads(pads) = a.given[1].clone() else {
         return None;
     };
@@ -148,7 +155,10 @@ fn pad(cx: &mut Cx, a: &mut Args) -> Option<Out> {
         }
         items.push(ShapeItem::Dim(d.add(lo)?.add(hi)?));
     }
-    let mode = cx.one_of(a, 3, "mode", &["constant", "edge"])?;
+    let mode = match in_place_of_mode {
+        Some(_) => "constant".to_string(),
+        None => cx.one_of(a, 2, "mode", PAD_MODES)?,
+    };
     let attrs = vec![
         pads_attr("widths", pads),
         Attr {

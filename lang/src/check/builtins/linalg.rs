@@ -1,6 +1,7 @@
 //! Products and factorisations.
 
-use super::args::{Args, flag_attr};
+use super::args::{Args, dim_attr, flag_attr, int_attr};
+use super::reduce::widened;
 use super::{Default, Kind, Out, Param, Row, opt, req, row};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
@@ -17,8 +18,12 @@ pub const ROWS: &[Row] = &[
     row("matmul",   Builtin::MatMul,   AB, matmul),
     row("outer",    Builtin::Outer,    AB, outer),
     row("einsum",   Builtin::Einsum,   &[req("spec", Kind::Text), req("arrays", Kind::Rest)], einsum),
-    row("trace",    Builtin::Trace,    &[req("x", Kind::Value)], trace),
-    row("cholesky", Builtin::Cholesky, &[req("x", Kind::Value)], cholesky),
+    row("trace",    Builtin::Trace,
+        &[req("x", Kind::Value), opt("offset", Kind::Int, Default::Int(0)), opt("axis1", Kind::Int, Default::Int(0)),
+          opt("axis2", Kind::Int, Default::Int(1))], trace),
+    row("cholesky", Builtin::Cholesky,
+        &[req("x", Kind::Value), opt("upper", Kind::Flag, Default::Flag(false)),
+          opt("symmetrize_input", Kind::Flag, Default::Flag(true))], cholesky),
     row("triangular_solve", Builtin::TriangularSolve,
         &[req("a", Kind::Value), req("b", Kind::Value),
           opt("left_side", Kind::Flag, Default::Flag(false)), opt("lower", Kind::Flag, Default::Flag(false)),
@@ -96,18 +101,28 @@ fn outer(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     })
 }
 
-/// Over the first two dimensions.
+/// The sum of a diagonal of two dimensions, the first two unless said.
 fn trace(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
     let (elem, items) = cx.require_class(&x, "trace", Class::Num)?;
-    let [ShapeItem::Dim(_), ShapeItem::Dim(_), rest @ ..] = items.as_slice() else {
+    let (x, elem) = widened(cx, x, &elem);
+    let Some(rank) = shape::dims(&items).map(|d| d.len()).filter(|&n| n >= 2) else {
         return not_a_matrix(cx, &x, "trace");
     };
-    let rest = rest.to_vec();
+    let offset = a.int(1)?;
+    let axes = [a.int(2)?, a.int(3)?];
+    let axes = cx.axes_of("trace", a.span, &axes, &items, &x.ty)?;
+    let rest = (0..rank).filter(|i| axes.iter().all(|(at, _)| at != i));
+    let rest: Shape = rest.map(|i| items[i].clone()).collect();
+    let axis = |i: usize| axes[i].0 as i64;
     Some(Out {
         builtin: Builtin::Trace,
         args: vec![x],
-        attrs: Vec::new(),
+        attrs: vec![
+            dim_attr("k", offset),
+            int_attr("axis1", axis(0)),
+            int_attr("axis2", axis(1)),
+        ],
         ty: Ty::Tensor(elem, rest),
     })
 }
@@ -152,7 +167,10 @@ fn cholesky(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     Some(Out {
         builtin: Builtin::Cholesky,
         args: vec![x],
-        attrs: Vec::new(),
+        attrs: vec![
+            flag_attr("upper", a.flag(1)),
+            flag_attr("symmetrize_input", a.flag(2)),
+        ],
         ty: Ty::Tensor(elem, items),
     })
 }

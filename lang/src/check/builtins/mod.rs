@@ -72,6 +72,8 @@ pub enum Kind {
     Text,
     /// A string, or pads.
     Padding,
+    /// A string, or an operand.
+    TextOrValue,
     /// Mesh axes: `[data, none]`.
     MeshAxes,
 }

@@ -168,6 +168,10 @@ impl<'a> Cx<'a, '_> {
             Kind::Real => Given::Real(self.static_float(e)?),
             Kind::Elem => Given::Elem(self.static_elem(e)?),
             Kind::Text => Given::Text(self.text_arg(e)?),
+            Kind::TextOrValue => match self.static_text(e) {
+                Some(text) => Given::Text(text),
+                None => Given::Value(self.expr(e, None)),
+            },
             Kind::Padding => match self.static_text(e) {
                 Some(text) => Given::Text(text),
                 None => Given::Pads(self.pads(e)?),

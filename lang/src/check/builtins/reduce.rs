@@ -123,7 +123,7 @@ fn reduce(cx: &mut Cx, a: &Args, x: Expr, elem: ElemTy, places: (usize, usize)) 
 }
 
 /// As NumPy: bools and narrow integers are counted in 32 bits.
-fn widened(cx: &mut Cx, x: Expr, elem: &ElemTy) -> (Expr, ElemTy) {
+pub fn widened(cx: &mut Cx, x: Expr, elem: &ElemTy) -> (Expr, ElemTy) {
     let to = match cx.infer.elem(elem) {
         ElemTy::Known(Elem::Bool | Elem::I8 | Elem::I16) => Elem::I32,
         ElemTy::Known(Elem::U8 | Elem::U16) => Elem::U32,
@@ -248,8 +248,9 @@ fn normalise(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 /// Without an axis the array is flattened, as in NumPy; a vector has only the one.
 fn running(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
-    let (elem, _) = cx.require_class(&x, a.row.name, Class::Num)?;
     let is_sum = matches!(a.row.builtin, Builtin::CumSum | Builtin::CumProd);
+    let class = if is_sum { Class::Any } else { Class::Num };
+    let (elem, _) = cx.require_class(&x, a.row.name, class)?;
     let (x, elem) = if is_sum {
         widened(cx, x, &elem)
     } else {
