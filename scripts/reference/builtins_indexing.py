@@ -90,7 +90,7 @@ def takes(t):
 
 def dropping(update):
     """What is out of range, below too, is dropped; equal positions go in order."""
-    return lambda v, i, u: update(v.at[jnp.where(i < 0, 2**30, i)], u)
+    return lambda v, i, u: update(v.at[jnp.where((i < 0) | (i >= len(v)), len(v), i)], u)
 
 
 def updates(t):

@@ -358,10 +358,14 @@ fn concat_empty(rw: &mut Rw) -> Option<Id> {
 }
 
 fn concat_concat(rw: &mut Rw) -> Option<Id> {
-    let axis = concat_axis(rw, 'c')?;
+    let (axis, args) = (concat_axis(rw, 'c')?, rw.args('c'));
+    // A value is the concat of itself and of anything empty: that would nest without end.
+    if args.iter().any(|&part| rw.shape(part)[axis] == 0) {
+        return None;
+    }
     let mut flat = Vec::new();
     let mut nested = false;
-    for part in rw.args('c') {
+    for part in args {
         match rw.find(part, Kind::Concat, |op| *op == Op::Concat { axis }) {
             Some(inner) => {
                 nested = true;

@@ -44,10 +44,32 @@ pub(super) fn top_k(b: &mut Builder, c: &Call) -> Vec<Value> {
     let k = usize::try_from(c.attrs.int("k").unwrap_or(1)).unwrap_or(0);
     let shape = b.shape_of(x);
     let count = b.iota(Elem::I32, &shape, axis);
-    let both = sorted(b, vec![x, count], axis, true);
-    both.into_iter()
+    let sorted = if b.elem_of(x).is_float() {
+        let key = total_order(b, x);
+        sorted(b, vec![key, x, count], axis, true)[1..].to_vec()
+    } else {
+        sorted(b, vec![x, count], axis, true)
+    };
+    sorted
+        .into_iter()
         .map(|v| b.slice_axis(v, axis, 0, k))
         .collect()
+}
+
+/// Integers in the order of IEEE 754's totalOrder, in which −0 comes before 0, and NaN after ∞.
+fn total_order(b: &mut Builder, x: Value) -> Value {
+    let word = match b.elem_of(x).bits() {
+        16 => Elem::I16,
+        32 => Elem::I32,
+        _ => Elem::I64,
+    };
+    let bits = b.op(Op::Bitcast(word), &[x]);
+    // All bits but the sign turn where the sign is set.
+    let last = b.like(bits, (word.bits() - 1) as f64);
+    let negative = b.binary(BinaryOp::ShrArith, bits, last);
+    let one = b.like(bits, 1.0);
+    let turned = b.binary(BinaryOp::ShrLogical, negative, one);
+    b.binary(BinaryOp::Xor, bits, turned)
 }
 
 /// a < b in sorting order: NaN comes last.

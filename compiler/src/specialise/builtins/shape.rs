@@ -4,6 +4,7 @@ use super::Call;
 use super::attrs::wrap;
 use super::index;
 use super::num::Num;
+use super::reduce::accumulator;
 use crate::ir::literal::encode_i64;
 use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Literal, Op, Type, Value};
 
@@ -360,8 +361,16 @@ pub(super) fn arange(b: &mut Builder, c: &Call) -> Value {
 /// `linspace(a, b, n)`: a·(1 − t) + b·t, the last element exactly b, as NumPy and JAX have it.
 pub(super) fn linspace(b: &mut Builder, c: &Call) -> Value {
     let out = c.out();
-    let n = out.shape[0];
     let (start, stop) = (c.args[0], c.args[1]);
+    // 16-bit floats have too few numbers to count in.
+    let wide = accumulator(out.elem);
+    let (start, stop) = (b.convert(start, wide), b.convert(stop, wide));
+    let y = linspace_between(b, c, &out.with_elem(wide), start, stop);
+    b.convert(y, out.elem)
+}
+
+fn linspace_between(b: &mut Builder, c: &Call, out: &Type, start: Value, stop: Value) -> Value {
+    let n = out.shape[0];
     let endpoint = c.attrs.get("endpoint").is_none() || c.attrs.flag("endpoint");
     let steps = if endpoint { n.saturating_sub(1) } else { n };
     if n == 0 || steps == 0 {
