@@ -75,9 +75,10 @@ const INTERPRETER: &[Backend] = &[Backend::Interpreter];
 
 #[rustfmt::skip]
 const EXCEPTIONS: &[Exception] = &[
-    on(INTERPRETER, "erfc ", Some(Ulps(40)), "JAX's approximation is that far from the function, which the interpreter computes"),
+    on(INTERPRETER, "erfc ", Some(Ulps(200)), "JAX's approximation is that far from the function, which the interpreter computes"),
     on(INTERPRETER, "erf_inv ", Some(Ulps(16)), "the same"),
-    on(INTERPRETER, "gelu(x) ", Some(Mixed(1e-6)), "the same, as it is made of erfc"),
+    on(INTERPRETER, "gelu(x) f32 ", Some(Mixed(1e-6)), "the same, as it is made of erfc"),
+    on(INTERPRETER, "gelu(x) f64 ", Some(Mixed(4e-15)), "the same"),
     on(INTERPRETER, "normal f32 of many", None, "a sum of all bits, which differ where erf_inv does"),
     on(INTERPRETER, "normal f64 of many", None, "the same"),
     on(INTERPRETER, "normal bf16 of many", None, "the same"),
@@ -88,7 +89,7 @@ const EXCEPTIONS: &[Exception] = &[
     on(INTERPRETER, "truncated_normal f16 of many", None, "the same"),
     on(INTERPRETER, "normal ", Some(Ulps(16)), "made of erf_inv"),
     on(INTERPRETER, "truncated_normal ", Some(Mixed(2e-6)), "made of erf and erf_inv"),
-    on(INTERPRETER, "uniform of many bounds", Some(Ulps(2)), "the device multiplies and adds with one rounding"),
+    on(INTERPRETER, "uniform of many bounds", Some(Mixed(1e-6)), "the device multiplies and adds with one rounding"),
     on(INTERPRETER, "dropout ", Some(Ulps(1)), "the device divides by a scalar as it multiplies by its reciprocal"),
     on(INTERPRETER, "sigmoid f16 ", Some(Mixed(1e-5)), "exp(11.7) is inf in the f16 of JAX, and the quotient 0"),
     on(INTERPRETER, "silu(x) f32 ", Some(Mixed(1e-6)), "sigmoid(-87.5) is subnormal, so 0 on the device"),

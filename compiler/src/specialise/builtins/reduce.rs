@@ -166,7 +166,14 @@ pub(super) fn norm(b: &mut Builder, c: &Call) -> Value {
         guarded(b, total, |b, safe| b.unary(UnaryOp::Sqrt, safe))
     } else {
         let size = b.unary(UnaryOp::Abs, x);
-        if ord == f64::INFINITY {
+        if ord == 0.0 {
+            // How many are not zero.
+            let zero = b.like(x, 0.0);
+            let counted = b.compare(CompareOp::Ne, x, zero);
+            let elem = b.elem_of(x);
+            let counted = b.convert(counted, elem);
+            b.reduce(ReduceOp::Sum, counted, &axes)
+        } else if ord == f64::INFINITY {
             b.reduce(ReduceOp::Max, size, &axes)
         } else if ord == f64::NEG_INFINITY {
             b.reduce(ReduceOp::Min, size, &axes)

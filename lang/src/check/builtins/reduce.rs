@@ -251,10 +251,10 @@ fn running(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let is_sum = matches!(a.row.builtin, Builtin::CumSum | Builtin::CumProd);
     let class = if is_sum { Class::Any } else { Class::Num };
     let (elem, _) = cx.require_class(&x, a.row.name, class)?;
-    let (x, elem) = if is_sum {
-        widened(cx, x, &elem)
-    } else {
-        (x, elem)
+    // Bools are counted in 32 bits; integers keep their width, as in JAX.
+    let (x, elem) = match cx.infer.elem(&elem) {
+        ElemTy::Known(Elem::Bool) => widened(cx, x, &elem),
+        _ => (x, elem),
     };
     let (_, shape) = cx.tensor(&x, a.row.name)?;
     let (shape, attrs) = match a.ints(1) {
