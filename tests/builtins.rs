@@ -156,7 +156,13 @@ fn run(subject: &str, backend: Backend) -> Result<(), Failed> {
     for chunk in numbers.chunks(TOGETHER) {
         let found = results(subject, backend, &cases, chunk)?;
         for &number in chunk {
-            judge(&cases[number], number, backend, [&found, &expected], &mut wrong);
+            judge(
+                &cases[number],
+                number,
+                backend,
+                [&found, &expected],
+                &mut wrong,
+            );
         }
     }
     match wrong.len() {
@@ -173,8 +179,12 @@ fn results(
     chunk: &[usize],
 ) -> Result<BTreeMap<String, Array>, Failed> {
     let folder = tempfile::tempdir()?;
-    let (program, out) = (folder.path().join("cases.tl"), folder.path().join("out.safetensors"));
-    let mut text = format!("main {{\n    let d = load(\"{FOLDER}/{subject}.in.safetensors\");\n    save({{\n");
+    let (program, out) = (
+        folder.path().join("cases.tl"),
+        folder.path().join("out.safetensors"),
+    );
+    let mut text =
+        format!("main {{\n    let d = load(\"{FOLDER}/{subject}.in.safetensors\");\n    save({{\n");
     for &number in chunk {
         writeln!(text, "        c{number}: {},", cases[number].expression)?;
     }
@@ -225,14 +235,19 @@ fn judge(
             None => Some("is missing".to_string()),
         };
         if let Some(problem) = problem {
-            wrong.push(format!("  {}: {} = {name} {problem}", case.name, case.expression));
+            wrong.push(format!(
+                "  {}: {} = {name} {problem}",
+                case.name, case.expression
+            ));
         }
     }
 }
 
 /// The names in the language: what the compiler knows, and the functions of the prelude.
 fn builtins() -> Vec<String> {
-    let known = tpuc_lang::typed::Builtin::ALL.iter().map(|b| b.name().to_string());
+    let known = tpuc_lang::typed::Builtin::ALL
+        .iter()
+        .map(|b| b.name().to_string());
     let prelude = std::fs::read_to_string("std/prelude.tl").expect("the prelude");
     let written = prelude.lines().filter_map(|line| {
         let name = line.strip_prefix("fn ")?.split('[').next()?;

@@ -175,9 +175,7 @@ impl<'f, 'p, 'c> Scope<'f, 'p, 'c> {
     fn note_ones(&mut self, inst: &Inst) {
         let one = match &inst.op {
             Op::Constant(literal) => literal.splat_value() == Some(1.0),
-            Op::Broadcast { .. } | Op::Reshape { .. } | Op::Convert(_) => {
-                self.is_one(inst.args[0])
-            }
+            Op::Broadcast { .. } | Op::Reshape { .. } | Op::Convert(_) => self.is_one(inst.args[0]),
             _ => false,
         };
         if one {
