@@ -1,0 +1,164 @@
+//! Changes of a program that must not change what becomes of it, and laws that transforms obey.
+
+mod support;
+
+use std::fmt::Write;
+use std::path::Path;
+use support::composite::{Case, cases, inputs};
+use support::generate::function;
+use support::{program, safetensors, tpuc};
+use tpuc_compiler::lower::{self, Options};
+use tpuc_compiler::opt::cost::device::CPU;
+use tpuc_compiler::opt::{Level, optimise};
+use tpuc_compiler::passes::{self, Stage};
+use tpuc_lang::fmt::format;
+
+/// StableHLO without locations.
+fn stablehlo(text: &str, level: Level) -> String {
+    let func = program::function(text, "f").unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let func = optimise(&passes::run(Stage::AfterDerivatives, &func), level, &CPU).0;
+    let module =
+        lower::module(&[&func], Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    module.to_text(false)
+}
+
+/// How many generated programs are changed in each way.
+const PROGRAMS: u64 = 16;
+
+#[test]
+fn renaming_dead_code_and_layout_leave_the_stablehlo_as_it_is() {
+    let mut wrong = Vec::new();
+    for seed in 0..PROGRAMS {
+        let given = function("f", seed);
+        let text = given.text();
+        let unused = "{\n    let unused = sin(f32(v1));\n    let also = [unused, unused];\n";
+        let changes = [
+            ("renamed", renamed(&text)),
+            ("with dead code", text.replacen("{\n", unused, 1)),
+            (
+                "laid out anew",
+                format(&text).unwrap_or_else(|_| panic!("it has been parsed\n{text}")),
+            ),
+            (
+                "with spaces and comments",
+                text.replace(", ", " ,\n# a comment\n   ")
+                    .replace(" = ", "="),
+            ),
+        ];
+        for level in [Level::None, Level::Aggressive] {
+            let before = stablehlo(&text, level);
+            for (what, changed) in &changes {
+                assert_ne!(*changed, text, "{what}");
+                let after = stablehlo(changed, level);
+                if after != before {
+                    wrong.push(format!(
+                        "seed {seed} {what} at {level:?}:\n{changed}\n{before}\n{after}"
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong[0]);
+}
+
+/// Every variable `v1`, `v2`, … under another name.
+fn renamed(text: &str) -> String {
+    let mut out = String::new();
+    let mut before = ' ';
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let starts = c == 'v' && !before.is_alphanumeric() && before != '_';
+        if starts && rest.peek().is_some_and(char::is_ascii_digit) {
+            out.push_str("another_");
+        }
+        out.push(c);
+        before = c;
+    }
+    out
+}
+
+/// The gradient of a sum of losses, each with a factor, is the sum of their gradients with the factors.
+#[test]
+fn gradients_are_linear_in_the_loss() {
+    let pairs = |case: &Case| {
+        // A function's own derivative need not be linear; those that are have a forward mode too.
+        if case.gradient.is_none() || case.tangent.is_none() {
+            return Vec::new();
+        }
+        let name = &case.name;
+        let params = case.float_names("").join(", ");
+        let at = case.float_names(&format!("data.{name}_")).join(", ");
+        let call = case.call();
+        let (a, b) = (
+            format!("sum({call} * data.{name}_ct)"),
+            format!("sum(sin({call}))"),
+        );
+        let grad = |loss: &str| format!("grad(|{params}| {loss})({at})");
+        let together = grad(&format!("2.5 * {a} - 0.75 * {b}"));
+        let apart = format!("2.5 * {} - 0.75 * {}", grad(&a), grad(&b));
+        vec![(together, apart)]
+    };
+    laws(&pairs, 5e-5);
+}
+
+/// Runs both sides of equations about every composite function, in the interpreter, and compares them.
+fn laws(pairs: &dyn Fn(&Case) -> Vec<(String, String)>, tolerance: f64) {
+    let cases = cases();
+    let folder = tempfile::tempdir().expect("a folder for the program");
+    let path = |name: &str| folder.path().join(name);
+    let shown = |path: &Path| path.display().to_string();
+    let (mut text, mut lets, mut saved, mut names) =
+        (String::new(), String::new(), Vec::new(), Vec::new());
+    for case in &cases {
+        let _ = writeln!(text, "{}\n", case.text);
+        for (i, (left, right)) in pairs(case).into_iter().enumerate() {
+            let name = format!("{}_{i}", case.name);
+            let _ = writeln!(
+                lets,
+                "    let {name}_l = {left};\n    let {name}_r = {right};"
+            );
+            saved.push(format!("{name}_l: {name}_l, {name}_r: {name}_r"));
+            names.push(name);
+        }
+    }
+    let main = format!(
+        "{text}main {{\n    let data = load(\"{}\");\n{lets}    save({{ {} }}, \"{}\");\n}}\n",
+        shown(&path("in.safetensors")),
+        saved.join(", "),
+        shown(&path("out.safetensors"))
+    );
+    std::fs::write(path("program.tl"), &main).expect("written");
+    safetensors::write(&path("in.safetensors"), &inputs(&cases));
+    let run = tpuc(&[
+        "run",
+        &shown(&path("program.tl")),
+        "--opt",
+        "0",
+        "--backend",
+        "interp",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let found = safetensors::read(&path("out.safetensors"));
+    let mut wrong = Vec::new();
+    for name in &names {
+        let (l, r) = (&found[&format!("{name}_l")], &found[&format!("{name}_r")]);
+        let scale = r
+            .iter()
+            .filter(|x| x.is_finite())
+            .fold(1e-2_f64, |m, x| m.max(x.abs()));
+        let close = |(l, r): (&f64, &f64)| {
+            l == r || l.is_nan() && r.is_nan() || (l - r).abs() <= tolerance * scale
+        };
+        if l.len() != r.len() || !l.iter().zip(r).all(close) {
+            wrong.push(format!("{name}:\n  {l:?}\n  {r:?}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        names.len(),
+        wrong.join("\n")
+    );
+    assert!(names.len() >= 150, "only {} equations", names.len());
+}
