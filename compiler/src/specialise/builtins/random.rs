@@ -6,8 +6,7 @@ use super::num::Num;
 use super::reduce::extreme_position;
 use crate::ir::{BinaryOp, Builder, Elem, Literal, Op, Type, UnaryOp, Value};
 
-/// `key(seed)`: the words (high, low) of the seed; a 32-bit seed has no high word. A constant seed is hidden from
-/// the device's compiler, which would compute what follows from it by other roundings than the device does.
+/// `key(seed)`: the words (high, low) of the seed; a 32-bit seed has no high word.
 pub(super) fn key(b: &mut Builder, c: &Call) -> Value {
     let seed = c.args[0];
     let (high, low) = if matches!(b.elem_of(seed), Elem::I64 | Elem::U64) {
@@ -18,12 +17,7 @@ pub(super) fn key(b: &mut Builder, c: &Call) -> Value {
     } else {
         (b.int(Elem::U32, 0), b.convert(seed, Elem::U32))
     };
-    let words = pair(b, high, low);
-    hidden(b, words)
-}
-
-fn hidden(b: &mut Builder, x: Value) -> Value {
-    b.push(Op::Barrier, vec![x], vec![])[0]
+    pair(b, high, low)
 }
 
 /// `split(k)`, `split(k, n)`: the i-th new key is the block of the counter i.
@@ -316,7 +310,7 @@ pub(super) fn truncated_normal(b: &mut Builder, c: &Call) -> Value {
     let ends: Vec<Value> = c.args[1..3]
         .iter()
         .map(|&end| {
-            let end = hidden(b, end);
+            let end = b.push(Op::Barrier, vec![end], vec![])[0];
             let scaled = b.binary(BinaryOp::Div, end, root);
             b.unary(UnaryOp::Erf, scaled)
         })
