@@ -20,6 +20,12 @@ pub(super) fn key(b: &mut Builder, c: &Call) -> Value {
     pair(b, high, low)
 }
 
+/// A value that the device's compiler does not compute itself where it is constant: it rounds functions otherwise than
+/// the device does. Hiding the key instead makes its analysis of the generator exponential.
+fn hidden(b: &mut Builder, x: Value) -> Value {
+    b.push(Op::Barrier, vec![x], vec![])[0]
+}
+
 /// `split(k)`, `split(k, n)`: the i-th new key is the block of the counter i.
 pub(super) fn split(b: &mut Builder, c: &Call) -> Value {
     let shape = c.out().shape;
@@ -51,6 +57,7 @@ pub(super) fn normal(b: &mut Builder, c: &Call) -> Value {
     );
     let hi = b.op(Op::Constant(Literal::splat_f64(scalar, 1.0)), &[]);
     let u = uniform_between(b, c.args[0], &out, lo, hi);
+    let u = hidden(b, u);
     let inverse = b.unary(UnaryOp::ErfInv, u);
     let root = b.like(inverse, std::f64::consts::SQRT_2);
     b.binary(BinaryOp::Mul, root, inverse)
@@ -310,7 +317,7 @@ pub(super) fn truncated_normal(b: &mut Builder, c: &Call) -> Value {
     let ends: Vec<Value> = c.args[1..3]
         .iter()
         .map(|&end| {
-            let end = b.push(Op::Barrier, vec![end], vec![])[0];
+            let end = hidden(b, end);
             let scaled = b.binary(BinaryOp::Div, end, root);
             b.unary(UnaryOp::Erf, scaled)
         })
