@@ -60,6 +60,7 @@ const DEARER: [(u64, &[&str]); 5] = [
     (
         6,
         &[
+            "edge_padded",
             "lookup",
             "taken",
             "clipped_take",
