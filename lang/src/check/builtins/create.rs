@@ -1,6 +1,7 @@
 //! Builtins that make arrays, and those that make or read the parts of a matrix.
 
 use super::args::{Args, dim_attr, flag_attr, shape_attr};
+use super::linalg::not_a_matrix;
 use super::{Default, Kind, Out, Param, Row, opt, out, req, row};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
@@ -39,15 +40,7 @@ fn matrix(cx: &mut Cx, x: &Expr, what: &'static str) -> Option<(ElemTy, Shape)> 
     let (elem, items) = cx.tensor(x, what)?;
     match items.as_slice() {
         [.., ShapeItem::Dim(_), ShapeItem::Dim(_)] => Some((elem, items)),
-        _ => {
-            let ty = cx.infer.ty(&x.ty);
-            cx.report(Problem::NotAMatrix {
-                span: x.span,
-                what,
-                ty,
-            });
-            None
-        }
+        _ => not_a_matrix(cx, x, what),
     }
 }
 
@@ -76,15 +69,7 @@ fn diag(cx: &mut Cx, a: &mut Args) -> Option<Out> {
             vec![ShapeItem::Dim(side.clone()), ShapeItem::Dim(side)]
         }
         [n, m] => vec![ShapeItem::Dim(cx.diagonal(n, m, offset, a.span)?)],
-        _ => {
-            let ty = cx.infer.ty(&x.ty);
-            cx.report(Problem::NotAMatrix {
-                span: x.span,
-                what: "diag",
-                ty,
-            });
-            return None;
-        }
+        _ => return not_a_matrix(cx, &x, "diag"),
     };
     out(a, vec![x], vec![dim_attr("k", k)], elem, items)
 }

@@ -127,7 +127,8 @@ fn trace(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     })
 }
 
-fn not_a_matrix(cx: &mut Cx, x: &Expr, what: &'static str) -> Option<Out> {
+/// Reports that a value has fewer than two dimensions.
+pub fn not_a_matrix<T>(cx: &mut Cx, x: &Expr, what: &'static str) -> Option<T> {
     let ty = cx.infer.ty(&x.ty);
     cx.report(Problem::NotAMatrix {
         span: x.span,
@@ -154,10 +155,7 @@ fn square(cx: &mut Cx, x: &Expr, what: &'static str) -> Option<(ElemTy, Shape, D
             });
             None
         }
-        _ => {
-            not_a_matrix(cx, x, what);
-            None
-        }
+        _ => not_a_matrix(cx, x, what),
     }
 }
 
