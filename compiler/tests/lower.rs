@@ -60,6 +60,7 @@ fn every_pure_primitive() -> Func {
         "numpy_permutations[",
         " = time",
         "print[",
+        "debug[",
         "save[",
         "assert",
     ];
