@@ -15,6 +15,7 @@ use std::path::PathBuf;
         tpuc dump-hlo model.tl --fn step                   the StableHLO of one function\n  \
         tpuc dump-hlo model.tl -o step.mlir --fn step      into a file\n  \
         tpuc dump-hlo model.tl --fn step --check step.mlir fail if it has changed\n  \
+        tpuc compile model.tl --target v6e:2x2             does it fit a TPU, and what will it cost\n  \
         tpuc devices                                       what programs can run on here\n\n\
         Exit codes: 0 success, 1 errors in the program, 2 run-time and environment errors, 64 usage."
 )]
@@ -34,6 +35,13 @@ pub enum Command {
     Check(CheckArgs),
     /// Print what a program becomes, at any stage.
     DumpHlo(DumpArgs),
+    /// Compile a program for TPUs that are not here: whether it fits, how long it takes, what it costs.
+    Compile(CompileArgs),
+    /// Fetch the plugin of a device.
+    Setup {
+        #[arg(value_parser = ["tpu", "cuda"])]
+        device: String,
+    },
     /// Show the devices that programs can run on, and where their plugins were looked for.
     Devices(DevicesArgs),
     /// Run the `test` blocks of a file, or of all .tl files under a folder.
@@ -95,6 +103,9 @@ pub struct RunArgs {
     /// Compile everything anew, and keep nothing on disk.
     #[arg(long)]
     pub no_cache: bool,
+    /// Take what `tpuc compile -o DIR` compiled, where it has it.
+    #[arg(long, value_name = "DIR")]
+    pub executables: Option<PathBuf>,
     /// Stop at the first operation that makes a NaN or an infinity, and show its operands. As --opt 0.
     #[arg(long)]
     pub check_finite: bool,
@@ -182,6 +193,31 @@ pub enum Stage {
 }
 
 #[derive(Debug, Args)]
+pub struct CompileArgs {
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+    /// The chips, such as v6e:1x1, v6e:2x2, v5e:2x2 or v5p:2x2x1.
+    #[arg(long, value_name = "CHIPS")]
+    pub target: String,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Write the report as a page for people.
+    #[arg(long, value_name = "PATH")]
+    pub html: Option<PathBuf>,
+    /// Keep the executables in this folder, for `tpuc run --executables DIR` on such chips.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// What an hour of one chip costs, in dollars [default: the list price].
+    #[arg(long, value_name = "USD_PER_CHIP_HOUR", value_parser = price)]
+    pub price: Option<f64>,
+    /// The compiler, if not that of `tpuc setup tpu`: the path of a PJRT plugin.
+    #[arg(long, value_name = "PATH")]
+    pub plugin: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub struct DevicesArgs {
     #[arg(long)]
     pub json: bool,
@@ -248,6 +284,13 @@ fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n >= 1 => Ok(n),
         _ => Err("expected a number, at least 1".into()),
+    }
+}
+
+fn price(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(price) if f64::is_finite(price) && price >= 0.0 => Ok(price),
+        _ => Err("expected dollars, such as 2.70".into()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The `tpuc` command: argument parsing and dispatch.
 
+mod ahead;
 mod cli;
 mod commands;
 mod convert;
@@ -61,6 +62,8 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Run(args)) => commands::run::run(&args),
         Some(Command::Check(args)) => commands::check::check(&args),
         Some(Command::DumpHlo(args)) => commands::dump::dump(&args),
+        Some(Command::Compile(args)) => commands::compile::compile(&args),
+        Some(Command::Setup { device }) => commands::setup::setup(&device),
         Some(Command::Devices(args)) => commands::devices::devices(&args),
         Some(Command::Test(args)) => commands::test::test(&args),
         Some(Command::Fmt(args)) => commands::fmt::fmt(&args),

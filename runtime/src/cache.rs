@@ -22,7 +22,7 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 /// The folder of what programs were last compiled from.
 const LAST: &str = "last";
 
-const MAGIC: &[u8; 8] = b"tpucexe1";
+const MAGIC: &[u8] = b"tpucexe1";
 
 /// The folder of the entries.
 #[derive(Clone, Debug)]
@@ -94,16 +94,12 @@ impl Cache {
     pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
         let path = self.path(key);
         let bytes = fs::read(&path).ok()?;
-        let payload = bytes.strip_prefix(MAGIC)?;
-        let (sum, payload) = payload.split_at_checked(32)?;
-        if Sha256::digest(payload).as_slice() != sum {
-            return None;
-        }
+        let payload = unseal(&bytes)?;
         // The time of the file is that of its last use; where it cannot be set the entry only goes earlier.
         if let Ok(file) = fs::File::options().append(true).open(&path) {
             let _ = file.set_modified(SystemTime::now());
         }
-        Some(payload.to_vec())
+        Some(payload)
     }
 
     /// Writes an entry, and drops old ones beyond the limit.
@@ -113,10 +109,7 @@ impl Cache {
             reason: error.to_string(),
         };
         fs::create_dir_all(&self.folder).map_err(unwritable)?;
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend_from_slice(&Sha256::digest(payload));
-        bytes.extend_from_slice(payload);
-        save::write_bytes(&self.path(key), &bytes)?;
+        save::write_bytes(&self.path(key), &seal(payload))?;
         self.trim(LIMIT);
         Ok(())
     }
@@ -196,6 +189,19 @@ impl Cache {
     }
 }
 
+/// The bytes of a file that says whether it is whole.
+pub(crate) fn seal(payload: &[u8]) -> Vec<u8> {
+    let sum = Sha256::digest(payload);
+    [MAGIC, sum.as_slice(), payload].concat()
+}
+
+/// What was sealed; `None` for what is damaged, or another kind of file.
+pub(crate) fn unseal(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (sum, payload) = bytes.strip_prefix(MAGIC)?.split_at_checked(32)?;
+    let whole = Sha256::digest(payload).as_slice() == sum;
+    whole.then(|| payload.to_vec())
+}
+
 fn identity(plugin: &Path) -> String {
     let stamp = fs::metadata(plugin).and_then(|data| Ok((data.len(), data.modified()?)));
     format!("{} {stamp:?}", plugin.display())
@@ -208,7 +214,7 @@ fn processor() -> String {
     text.lines().filter(wanted).take(2).collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 

@@ -20,6 +20,7 @@ pub mod hlo;
 pub mod host;
 pub mod numpy_random;
 pub mod plugin;
+pub mod prebuilt;
 pub mod print;
 pub mod save;
 mod surroundings;

@@ -7,7 +7,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 /// The variables that searches look at. Others are not read.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 9] = [
     "TPUC_PLUGIN",
     "TPUC_DATA",
     "VIRTUAL_ENV",
@@ -15,6 +15,7 @@ const VARIABLES: [&str; 8] = [
     "PATH",
     "HOME",
     "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
     "LD_LIBRARY_PATH",
 ];
 
@@ -93,9 +94,19 @@ impl Surroundings {
 
     /// The user's cache folder for this program.
     pub(crate) fn cache(&self) -> Option<PathBuf> {
-        let base = match self.variable("XDG_CACHE_HOME") {
+        self.users("XDG_CACHE_HOME", ".cache")
+    }
+
+    /// The user's folder for what this program has fetched.
+    pub(crate) fn data(&self) -> Option<PathBuf> {
+        self.users("XDG_DATA_HOME", ".local/share")
+    }
+
+    /// This program's folder in one that a variable names, or else in one of the home folder.
+    fn users(&self, variable: &str, at_home: &str) -> Option<PathBuf> {
+        let base = match self.variable(variable) {
             Some(folder) => PathBuf::from(folder),
-            None => Path::new(&self.variable("HOME")?).join(".cache"),
+            None => Path::new(&self.variable("HOME")?).join(at_home),
         };
         Some(base.join("tpuc"))
     }

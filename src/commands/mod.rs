@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod check;
+pub mod compile;
 pub mod devices;
 pub mod doc;
 pub mod dump;
@@ -10,5 +11,6 @@ pub mod fmt;
 pub mod grad_check;
 pub mod manual;
 pub mod run;
+pub mod setup;
 pub mod test;
 pub mod version;

@@ -2,7 +2,7 @@
 
 use crate::cli::{BackendName, RunArgs};
 use crate::execute::checkpoint::{self, Checkpoints};
-use crate::execute::device::DeviceBackend;
+use crate::execute::device::{DeviceBackend, Stores};
 use crate::execute::interpreter::InterpreterBackend;
 use crate::execute::watched::{self, Watched};
 use crate::execute::{Backend, Executor, Input, mesh};
@@ -24,6 +24,7 @@ use tpuc_runtime::cache::Cache;
 use tpuc_runtime::client::{Client, ClientOptions};
 use tpuc_runtime::host::HostArray;
 use tpuc_runtime::plugin::{Device, Plugin};
+use tpuc_runtime::prebuilt::Prebuilt;
 use tpuc_runtime::{Surroundings, save};
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -58,6 +59,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         &target,
         How {
             cached: !args.no_cache,
+            prebuilt: args.executables.as_deref().map(Prebuilt::at).as_ref(),
             verbose: args.verbose,
             checkpoints: checkpoints(args).as_ref(),
         },
@@ -139,9 +141,20 @@ impl Target<'_> {
 pub struct How<'a> {
     /// Compiled programs may come from the disk, and go there.
     pub cached: bool,
+    /// Those that `tpuc compile` compiled.
+    pub prebuilt: Option<&'a Prebuilt>,
     /// Where the programs came from is said.
     pub verbose: bool,
     pub checkpoints: Option<&'a checkpoint::Options>,
+}
+
+impl<'a> How<'a> {
+    fn stores(&self, cache: Option<&'a Cache>) -> Stores<'a> {
+        Stores {
+            prebuilt: self.prebuilt,
+            cache,
+        }
+    }
 }
 
 /// Runs a plan on the target.
@@ -160,7 +173,8 @@ pub fn execute(
     progress.doing("compiling");
     let programs = pipeline::lower(plan, sources, &version)?;
     let cache = if how.cached { Cache::of(around) } else { None };
-    let backend = DeviceBackend::new(client, plan, programs, cache.as_ref())?;
+    let stores = how.stores(cache.as_ref());
+    let backend = DeviceBackend::new(client, plan, programs, stores)?;
     if how.verbose {
         backend.notes().iter().for_each(|note| eprintln!("{note}"));
     }
@@ -190,7 +204,7 @@ fn watch(
     let cache = if how.cached { Cache::of(around) } else { None };
     let device = |plan: &Plan| {
         let programs = pipeline::lower(plan, sources, &version)?;
-        DeviceBackend::new(client.clone(), plan, programs, cache.as_ref())
+        DeviceBackend::new(client.clone(), plan, programs, how.stores(cache.as_ref()))
     };
     progress.doing("compiling");
     let once =

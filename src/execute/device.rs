@@ -13,6 +13,7 @@ use tpuc_runtime::client::{
     self, Buffer, Client, CompileOptions, Executable, OverrideValue, Signature,
 };
 use tpuc_runtime::host::{HostArray, Placement};
+use tpuc_runtime::prebuilt::Prebuilt;
 
 pub struct DeviceBackend {
     client: Client,
@@ -21,6 +22,14 @@ pub struct DeviceBackend {
     notes: Vec<String>,
     /// Of the slots.
     placements: Vec<Placement>,
+}
+
+/// Where compiled programs may come from instead of the plugin's compiler.
+#[derive(Clone, Copy, Default)]
+pub struct Stores<'a> {
+    /// What was compiled ahead of time.
+    pub prebuilt: Option<&'a Prebuilt>,
+    pub cache: Option<&'a Cache>,
 }
 
 /// A program ready for the plugin's compiler.
@@ -33,14 +42,14 @@ pub struct Lowered {
 }
 
 impl DeviceBackend {
-    /// Compiles the programs, but for those that the cache has.
+    /// Compiles the programs, but for those that the stores have.
     pub fn new(
         client: Client,
         plan: &Plan,
         programs: Vec<Lowered>,
-        cache: Option<&Cache>,
+        stores: Stores<'_>,
     ) -> Result<DeviceBackend, Failure> {
-        let (programs, notes) = executables(&client, programs, cache)?.into_iter().unzip();
+        let (programs, notes) = executables(&client, programs, stores)?.into_iter().unzip();
         Ok(DeviceBackend {
             client,
             programs,
@@ -76,14 +85,14 @@ type Noted = (Executable, String);
 fn executables(
     client: &Client,
     programs: Vec<Lowered>,
-    cache: Option<&Cache>,
+    stores: Stores<'_>,
 ) -> Result<Vec<Noted>, Failure> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let queue = Mutex::new(programs.into_iter().enumerate());
     let next = || queue.lock().ok()?.next();
     let work = || -> Vec<(usize, Result<Noted, Failure>)> {
         std::iter::from_fn(next)
-            .map(|(i, program)| (i, executable(client, program, cache)))
+            .map(|(i, program)| (i, executable(client, program, stores)))
             .collect()
     };
     let mut done: Vec<_> = std::thread::scope(|scope| {
@@ -97,7 +106,7 @@ fn executables(
     done.into_iter().map(|(_, executable)| executable).collect()
 }
 
-fn executable(client: &Client, program: Lowered, cache: Option<&Cache>) -> Result<Noted, Failure> {
+fn executable(client: &Client, program: Lowered, stores: Stores<'_>) -> Result<Noted, Failure> {
     let options = compile_options(client);
     let Lowered {
         name,
@@ -110,7 +119,13 @@ fn executable(client: &Client, program: Lowered, cache: Option<&Cache>) -> Resul
         let seconds = start.elapsed().as_secs_f64();
         format!("{name}: compiled in {seconds:.2} s: {why}")
     };
-    let Some(cache) = cache else {
+    if let Some(prebuilt) = stores.prebuilt
+        && let Some(bytes) = prebuilt.get(&name, &code)
+    {
+        let loaded = client.load(&name, &bytes, signature)?;
+        return Ok((loaded, format!("{name}: compiled ahead of time")));
+    }
+    let Some(cache) = stores.cache else {
         let compiled = client.compile(&name, &code, signature, &options)?;
         return Ok((compiled, note("there is no cache".into())));
     };

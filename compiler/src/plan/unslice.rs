@@ -86,6 +86,7 @@ impl Unslice {
             reverse: false,
             carry: inits.len(),
         };
+        c.at(inst.results.first().or(inst.args.first()));
         let results = c.b.push(op, inits, vec![region]);
         c.set_all(&inst.results, &results);
     }

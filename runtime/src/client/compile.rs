@@ -1,6 +1,5 @@
-//! Compilation: options, and the optimised program as text.
+//! Compilation and its options.
 
-use std::fs;
 use std::sync::Arc;
 
 use pjrt_sys::protos::xla::{
@@ -30,23 +29,28 @@ pub enum OverrideValue {
 }
 
 impl CompileOptions {
-    /// The options as the C API takes them. Counts of 0 or a missing part would end the process.
-    /// `devices`: the ids of those that the program is cut for; one needs no name.
-    pub(super) fn encode(&self, flags: &[(String, OverrideValue)], devices: &[i32]) -> Vec<u8> {
-        let several = devices.len() > 1;
+    /// The options as the C API takes them, for a program that is cut for so many devices. Counts of 0 or a missing
+    /// part would end the process. `ids`: of those devices, where there are several and they are there.
+    pub(super) fn encode(
+        &self,
+        flags: &[(String, OverrideValue)],
+        devices: usize,
+        ids: &[i32],
+    ) -> Vec<u8> {
+        let several = devices > 1;
         let on_device = |&id: &i32| ComputationDevice {
             replica_device_ids: vec![i64::from(id)],
         };
         let build = ExecutableBuildOptionsProto {
             device_ordinal: -1,
             num_replicas: 1,
-            num_partitions: devices.len().max(1) as i64,
+            num_partitions: devices.max(1) as i64,
             use_spmd_partitioning: several,
             use_shardy_partitioner: several,
-            device_assignment: several.then(|| DeviceAssignmentProto {
+            device_assignment: (!ids.is_empty()).then(|| DeviceAssignmentProto {
                 replica_count: 1,
-                computation_count: devices.len() as i32,
-                computation_devices: devices.iter().map(on_device).collect(),
+                computation_count: ids.len() as i32,
+                computation_devices: ids.iter().map(on_device).collect(),
             }),
             ..Default::default()
         };
@@ -94,10 +98,13 @@ impl Client {
         options: &CompileOptions,
     ) -> Result<Executable, Error> {
         signature.check(name)?;
-        let devices = self.assigned(name, &signature)?;
+        let ids = self.assigned(name, &signature)?;
         let raw = self
             .raw
-            .compile(code, &options.encode(&self.flags, &devices))
+            .compile(
+                code,
+                &options.encode(&self.flags, signature.devices(), &ids),
+            )
             .map_err(|failure| compile_error(name, failure))?;
         Executable::new(Arc::from(name), raw, signature)
     }
@@ -136,50 +143,9 @@ impl Client {
             .map_err(|failure| compile_error(name, failure))?;
         Executable::new(Arc::from(name), raw, signature)
     }
-
-    /// What the plugin's compiler makes of a program, as HLO text. The C API has no call for it, so the
-    /// program is compiled once more with the compiler's own dump switched on.
-    pub fn optimized_hlo(
-        &self,
-        name: &str,
-        code: &[u8],
-        signature: &Signature,
-        options: &CompileOptions,
-    ) -> Result<String, Error> {
-        let folder = tempfile::tempdir().map_err(|error| Error::WriteFailed {
-            path: std::env::temp_dir(),
-            reason: error.to_string(),
-        })?;
-        let mut options = options.clone();
-        options.overrides.extend([
-            (
-                "xla_dump_to".to_owned(),
-                OverrideValue::Text(folder.path().display().to_string()),
-            ),
-            ("xla_dump_hlo_as_text".to_owned(), OverrideValue::Bool(true)),
-        ]);
-        self.compile(name, code, signature.clone(), &options)?;
-
-        let unreadable = |error: std::io::Error| Error::FileUnreadable {
-            path: folder.path().to_path_buf(),
-            reason: error.to_string(),
-        };
-        let mut dumps = Vec::new();
-        for entry in fs::read_dir(folder.path()).map_err(unreadable)? {
-            let path = entry.map_err(unreadable)?.path();
-            if path.to_string_lossy().ends_with("after_optimizations.txt") {
-                dumps.push(path);
-            }
-        }
-        dumps.sort();
-        let path = dumps.first().ok_or_else(|| Error::DumpMissing {
-            program: name.to_owned(),
-        })?;
-        fs::read_to_string(path).map_err(unreadable)
-    }
 }
 
-fn compile_error(name: &str, failure: Failure) -> Error {
+pub(super) fn compile_error(name: &str, failure: Failure) -> Error {
     let program = name.to_owned();
     if failure.status == Status::ResourceExhausted {
         Error::OutOfMemory {

@@ -46,7 +46,7 @@ impl Executable {
             program: name.to_string(),
             reason,
         };
-        let found = raw.output_specs().map_err(call_error)?;
+        let found = raw.program().output_specs().map_err(call_error)?;
         let expected = &signature.outputs;
         if found.len() != expected.len() {
             return Err(mismatch(format!(
@@ -211,11 +211,11 @@ impl Executable {
 
     /// What the program takes on each device.
     pub fn memory(&self) -> Result<CompiledMemory, Error> {
-        self.raw.memory().map_err(call_error)
+        self.raw.program().memory().map_err(call_error)
     }
 
     /// The compiled program as bytes, which only the same plugin loads again.
     pub fn serialize(&self) -> Result<Vec<u8>, Error> {
-        self.raw.serialize().map_err(call_error)
+        self.raw.program().serialize().map_err(call_error)
     }
 }

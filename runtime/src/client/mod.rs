@@ -10,9 +10,11 @@
 
 mod buffer;
 mod compile;
+mod dump;
 mod executable;
 mod memory;
 mod signature;
+mod topology;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +24,7 @@ pub use buffer::Buffer;
 pub use compile::{CompileOptions, OverrideValue};
 pub use executable::{Executable, Input};
 pub use signature::{Placed, Signature};
+pub use topology::{Compiled, DeviceFacts, Topology};
 
 use crate::error::Error;
 use crate::ffi::{self, Failure, NamedValue, OptionValue, Status};

@@ -214,15 +214,28 @@ pub enum Error {
     PluginCall {
         failure: Failure,
     },
+    TargetUnknown {
+        found: String,
+        message: String,
+    },
+    FetchFailed {
+        package: String,
+        reason: String,
+    },
+    FetchedOther {
+        package: String,
+        expected: String,
+        found: String,
+    },
 }
 
 /// All codes, in order.
-pub const CODES: [&str; 47] = [
+pub const CODES: [&str; 50] = [
     "E0701", "E0702", "E0703", "E0704", "E0705", "E0706", "E0707", "E0712", "E0713", "E0714",
     "E0715", "E0716", "E0717", "E0718", "E0719", "E0720", "E0721", "E0722", "E0723", "E0724",
     "E0730", "E0731", "E0732", "E0733", "E0734", "E0735", "E0741", "E0742", "E0743", "E0800",
     "E0801", "E0802", "E0803", "E0804", "E0805", "E0806", "E0807", "E0808", "E0809", "E0810",
-    "E0811", "E0812", "E0813", "E0814", "E0815", "E0816", "E0817",
+    "E0811", "E0812", "E0813", "E0814", "E0815", "E0816", "E0817", "E0819", "E0820", "E0821",
 ];
 
 impl Error {
@@ -276,6 +289,9 @@ impl Error {
             Error::ClientFailed { .. } => "E0815",
             Error::PlatformMismatch { .. } => "E0816",
             Error::PluginCall { .. } => "E0817",
+            Error::TargetUnknown { .. } => "E0819",
+            Error::FetchFailed { .. } => "E0820",
+            Error::FetchedOther { .. } => "E0821",
         }
     }
 }
@@ -481,6 +497,19 @@ mod tests {
                 found: text("cpu"),
             },
             Error::PluginCall { failure: failure() },
+            Error::TargetUnknown {
+                found: text("v9:1x1"),
+                message: text("Invalid TPU external name: TPU v9"),
+            },
+            Error::FetchFailed {
+                package: text("libtpu 0.0.52"),
+                reason: text("ERROR: No matching distribution found for libtpu==0.0.52"),
+            },
+            Error::FetchedOther {
+                package: text("libtpu 0.0.52"),
+                expected: text("f76a"),
+                found: text("00ff"),
+            },
         ]
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Error;
 use crate::ffi::Failure;
+use crate::plugin::Wheel;
 
 impl fmt::Display for Error {
     /// The message, without the code and without the help. It may have several lines: those of a
@@ -229,6 +230,28 @@ impl fmt::Display for Error {
                 show(path)
             ),
             Error::PluginCall { failure } => write!(f, "a call of the plugin failed: {failure}"),
+            Error::FetchFailed { package, reason } => {
+                write!(
+                    f,
+                    "{package} could not be downloaded: {}",
+                    reason.trim_end()
+                )
+            }
+            Error::FetchedOther {
+                package,
+                expected,
+                found,
+            } => write!(
+                f,
+                "what came for {package} is another file: SHA-256 is {found}, and should be {expected}"
+            ),
+            Error::TargetUnknown { found, message } => {
+                write!(
+                    f,
+                    "the plugin knows no devices `{found}`: {}",
+                    message.trim_end()
+                )
+            }
         }
     }
 }
@@ -267,10 +290,21 @@ impl Error {
             Error::DeviceName { .. } => {
                 Some("use cpu, cpu:N, tpu, cuda, rocm, or the path of a plugin".to_owned())
             }
-            Error::PluginNotFound { looked, .. } => Some(format!(
-                "run `make setup`, or name a plugin with `--device PATH` or $TPUC_PLUGIN; looked for\n{}",
+            Error::PluginNotFound { device, looked } => Some(format!(
+                "run `{}`, or name a plugin with `--device PATH` or $TPUC_PLUGIN; looked for\n{}",
+                match Wheel::of(device) {
+                    Some(wheel) => format!("tpuc setup {}", wheel.device),
+                    None => "make setup".to_owned(),
+                },
                 list(looked)
             )),
+            Error::FetchFailed { .. } => Some(
+                "pip of python3 downloads it: is the network there, and the index and the proxy named if it takes them?"
+                    .to_owned(),
+            ),
+            Error::FetchedOther { .. } => {
+                Some("nothing was installed; is the index the one you mean?".to_owned())
+            }
             Error::PluginTruncated { .. } => {
                 Some("fetch the file again; the download may have been cut off".to_owned())
             }
@@ -281,6 +315,10 @@ impl Error {
                 "`--device cpu` runs anywhere; `tpuc devices` lists what was found".to_owned(),
             ),
             Error::DeviceBusy { .. } => Some("end the other process first".to_owned()),
+            Error::TargetUnknown { .. } => Some(
+                "write the family and the chips of each side, such as v6e:1x1, v6e:2x2, v5e:2x2 or v5p:2x2x1"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use pjrt_sys::{
     PJRT_Device_MemoryStats_Args, PJRT_DeviceDescription_DebugString_Args,
     PJRT_DeviceDescription_Id_Args, PJRT_DeviceDescription_Kind_Args,
     PJRT_HostBufferSemantics_PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
-    PJRT_HostBufferSemantics_PJRT_HostBufferSemantics_kImmutableZeroCopy, PJRT_Program,
+    PJRT_HostBufferSemantics_PJRT_HostBufferSemantics_kImmutableZeroCopy,
 };
 
 use super::api::{Api, Failure, Status, call, copy_text};
@@ -19,6 +19,7 @@ use super::event::Event;
 use super::executable::Executable;
 use super::options::{self, NamedValue};
 use super::structs;
+use super::topology::stablehlo;
 use crate::host::{Bytes, TensorSpec};
 
 /// A client and the devices of this process.
@@ -220,13 +221,7 @@ impl Client {
     /// Compiles `code`, which is StableHLO (text, bytecode or a portable artifact).
     /// `options` is a serialised `CompileOptionsProto`.
     pub fn compile(self: &Arc<Self>, code: &[u8], options: &[u8]) -> Result<Executable, Failure> {
-        const FORMAT: &str = "mlir";
-        let mut program = PJRT_Program::new();
-        // The struct serves both directions; as an input the code is only read.
-        program.code = code.as_ptr().cast_mut().cast();
-        program.code_size = code.len();
-        program.format = FORMAT.as_ptr().cast();
-        program.format_size = FORMAT.len();
+        let program = stablehlo(code);
         let mut args = PJRT_Client_Compile_Args::new();
         args.client = self.raw.as_ptr();
         args.program = &raw const program;

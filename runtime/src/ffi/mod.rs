@@ -1,7 +1,7 @@
 //! The PJRT C API, made safe. The only module of the crate with `unsafe` in it.
 //!
 //! What it is: one thin owned type per PJRT object ([`Event`], [`Client`], [`Buffer`],
-//! [`Executable`]), each destroyed exactly once when dropped, each call behind one safe function.
+//! [`Executable`], [`Program`], [`Topology`]), each destroyed exactly once when dropped, each call behind one safe function.
 //! What it is not: it has no policy. Argument checks, error prose and defaults live in
 //! [`crate::client`] and [`crate::plugin`], which never see a raw pointer.
 //!
@@ -18,12 +18,16 @@ mod executable;
 mod library;
 mod options;
 mod process;
+mod program;
 mod structs;
+mod topology;
 
 pub use api::{Api, Failure, Status};
 pub use buffer::Buffer;
 pub use client::{Client, DeviceMemory, HostData};
-pub use executable::{CompiledMemory, Executable};
+pub use executable::Executable;
 pub use library::{LoadFailure, load};
 pub use options::{NamedValue, OptionValue};
 pub use process::{default_env, take_env};
+pub use program::CompiledMemory;
+pub use topology::Topology;

@@ -103,6 +103,10 @@ fn prepare(path: &Path) {
         ffi::default_env("TPU_SKIP_MDS_QUERY", "1");
         ffi::default_env("TPU_ACCELERATOR_TYPE", "v6e-1");
         ffi::default_env("TPU_WORKER_HOSTNAMES", "localhost");
+        // Without a TPU there is nothing that two processes could not share.
+        ffi::default_env("ALLOW_MULTIPLE_LIBTPU_LOAD", "1");
+        // It would complain of how the system mapped it.
+        ffi::default_env("LIBTPU_INIT_ARGS", "--hugepage_text=false");
         // It would leave log files in the temporary folder of each run.
         ffi::default_env("TPU_LOG_DIR", "disabled");
     }
@@ -168,6 +172,11 @@ fn initialize_error(path: PathBuf, failure: Failure) -> Error {
             path,
             message: failure.message,
         };
+    }
+    let message = &failure.message;
+    if message.contains("lockfile") || message.contains("already in use") {
+        let message = failure.message;
+        return Error::DeviceBusy { path, message };
     }
     Error::ClientFailed { path, failure }
 }
@@ -243,6 +252,18 @@ mod tests {
                 reason: "invalid ELF header".to_owned()
             }
         );
+    }
+
+    #[test]
+    fn a_tpu_that_another_process_holds_is_busy() {
+        let failure = |message: &str| Failure {
+            status: crate::ffi::Status::Aborted,
+            message: message.to_owned(),
+        };
+        let held = "Internal error when accessing libtpu multi-process lockfile.";
+        let code = |message| initialize_error("libtpu.so".into(), failure(message)).code();
+        assert_eq!(code(held), "E0814");
+        assert_eq!(code("something else"), "E0815");
     }
 
     #[test]

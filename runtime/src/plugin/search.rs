@@ -103,6 +103,12 @@ fn look(device: &Device, around: &Surroundings) -> Found {
                 .iter()
                 .for_each(|name| add("install folder", folder.join(name)));
         }
+        if let Some(folder) = around.data() {
+            let folder = folder.join("plugins");
+            names
+                .iter()
+                .for_each(|name| add("fetched", folder.join(name)));
+        }
         for folder in site_packages(around) {
             packages
                 .iter()

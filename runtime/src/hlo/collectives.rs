@@ -26,16 +26,8 @@ pub fn collectives(hlo: &str) -> Vec<Collective> {
         let Some((result, call)) = instruction(line) else {
             continue;
         };
-        let name = call.strip_suffix("-start").unwrap_or(call);
-        let Some(kind) = KINDS.into_iter().find(|&k| k == name) else {
+        let Some((kind, bytes)) = sent(call, shapes(result).map(shape_bytes)) else {
             continue;
-        };
-        // The start of an asynchronous one gives its operand beside its result; what it moves is the larger part.
-        let sizes = shapes(result).map(shape_bytes);
-        let bytes = if call.ends_with("-start") && kind != "all-reduce" {
-            sizes.max().unwrap_or(0)
-        } else {
-            sizes.sum()
         };
         match found.iter_mut().find(|c| c.kind == kind) {
             Some(c) => {
@@ -51,6 +43,19 @@ pub fn collectives(hlo: &str) -> Vec<Collective> {
     }
     found.sort_by_key(|c| c.kind);
     found
+}
+
+/// The kind of a collective, and the bytes of its result on one device; `sizes`: of the arrays of its result.
+pub(super) fn sent(op: &str, sizes: impl Iterator<Item = u64>) -> Option<(&'static str, u64)> {
+    let name = op.strip_suffix("-start").unwrap_or(op);
+    let kind = KINDS.into_iter().find(|&k| k == name)?;
+    // The start of an asynchronous one gives its operand beside its result; what it moves is the larger part.
+    let bytes = if op.ends_with("-start") && kind != "all-reduce" {
+        sizes.max().unwrap_or(0)
+    } else {
+        sizes.sum()
+    };
+    Some((kind, bytes))
 }
 
 /// The type of the result and the name of the operation of a line `%x = f32[2]{0} name(…)`.

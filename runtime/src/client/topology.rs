@@ -1,0 +1,139 @@
+//! Compiling for devices that are not here: a program's code, memory and optimised form, ahead of time.
+
+use super::compile::compile_error;
+use super::dump::Dump;
+use super::{CompileOptions, OverrideValue, Signature, call_error};
+use crate::error::Error;
+use crate::ffi::{self, CompiledMemory, Failure, NamedValue, OptionValue};
+use crate::plugin::Plugin;
+
+/// Devices by description, such as four chips of a TPU v6e in a square.
+pub struct Topology {
+    raw: ffi::Topology,
+    name: String,
+    flags: &'static [(String, OverrideValue)],
+    /// Of one of its devices, which are all alike.
+    device: DeviceFacts,
+    devices: usize,
+}
+
+/// What a plugin says of the devices of a topology.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceFacts {
+    /// Such as `TPU v6 lite`.
+    pub kind: String,
+    /// Of one device, in bytes; `None` where the plugin does not say.
+    pub memory: Option<u64>,
+}
+
+/// A program compiled ahead of time.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// On each device.
+    pub memory: CompiledMemory,
+    /// What [`super::Client::load`] of the same plugin takes on such devices.
+    pub bytes: Vec<u8>,
+    /// The optimised program as HLO text.
+    pub hlo: String,
+    /// The compiler's report on its buffers; empty where it makes none.
+    pub buffers: String,
+    /// What the compiler expects one run to take, in seconds; loops count once. `None` where it does not know.
+    pub seconds: Option<f64>,
+}
+
+impl Topology {
+    /// `name`: in the plugin's own form, such as `v6e:2x2`. Errors when it knows no such devices.
+    pub fn open(plugin: &Plugin, name: &str) -> Result<Topology, Error> {
+        let unknown = |failure: Failure| Error::TargetUnknown {
+            found: name.to_owned(),
+            message: failure.message,
+        };
+        let raw = ffi::Topology::create(plugin.api(), name).map_err(unknown)?;
+        let chips = raw.devices().map_err(call_error)?;
+        let Some(first) = chips.first() else {
+            return Err(Error::TargetUnknown {
+                found: name.to_owned(),
+                message: "it has no devices".to_owned(),
+            });
+        };
+        Ok(Topology {
+            name: name.to_owned(),
+            flags: plugin.flags(),
+            device: DeviceFacts {
+                kind: first.kind.clone(),
+                memory: memory(&first.attributes),
+            },
+            devices: chips.len(),
+            raw,
+        })
+    }
+
+    /// Such as `v6e:2x2`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn device(&self) -> &DeviceFacts {
+        &self.device
+    }
+
+    pub fn device_count(&self) -> usize {
+        self.devices
+    }
+
+    /// Compiles `code` as [`super::Client::compile`] does. Errors also when the program takes more memory than a
+    /// device has.
+    pub fn compile(
+        &self,
+        name: &str,
+        code: &[u8],
+        signature: &Signature,
+        options: &CompileOptions,
+    ) -> Result<Compiled, Error> {
+        signature.check(name)?;
+        let wanted = signature.devices();
+        if wanted > self.devices {
+            return Err(Error::SignatureMismatch {
+                program: name.to_owned(),
+                reason: format!(
+                    "it is for {wanted} devices, and {} has {}",
+                    self.name, self.devices
+                ),
+            });
+        }
+        let dump = Dump::new()?;
+        let options = dump.options(options).encode(self.flags, wanted, &[]);
+        let program = self
+            .raw
+            .compile(code, &options)
+            .map_err(|failure| compile_error(name, failure))?;
+        Ok(Compiled {
+            memory: program.memory().map_err(call_error)?,
+            bytes: program.serialize().map_err(call_error)?,
+            hlo: dump.hlo(name)?,
+            buffers: dump
+                .file("after_optimizations-buffer-assignment.txt")?
+                .unwrap_or_default(),
+            seconds: seconds(&program.cost().unwrap_or_default()),
+        })
+    }
+}
+
+fn memory(attributes: &[NamedValue]) -> Option<u64> {
+    let limit = attributes
+        .iter()
+        .find(|a| a.name == "device_memory_bytes_limit")?;
+    match limit.value {
+        OptionValue::Int(bytes) => u64::try_from(bytes).ok().filter(|&bytes| bytes > 0),
+        _ => None,
+    }
+}
+
+/// A single operation of unknown cost takes one second from the sum, so that the sum says nothing.
+fn seconds(cost: &[NamedValue]) -> Option<f64> {
+    let optimal = cost.iter().find(|c| c.name == "optimal_seconds")?;
+    match optimal.value {
+        OptionValue::Float(seconds) if seconds > 0.0 => Some(f64::from(seconds)),
+        _ => None,
+    }
+}

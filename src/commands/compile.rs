@@ -1,0 +1,175 @@
+//! `tpuc compile`: a program for devices that are not here, and what can be said of it.
+
+use super::fmt::write;
+use super::run::version_text;
+use crate::ahead::analyse::{self, Context, details, place_of};
+use crate::ahead::chip::{self, Chip};
+use crate::ahead::counts::{self, Counts};
+use crate::ahead::html;
+use crate::ahead::report::{Epoch, Outcome, Program, Report, Run, Target};
+use crate::cli::CompileArgs;
+use crate::execute::mesh;
+use crate::failure::Failure;
+use crate::pipeline;
+use crate::progress::Progress;
+use tpuc_compiler::plan::Plan;
+use tpuc_lang::source::Sources;
+use tpuc_runtime::client::{CompileOptions, Topology};
+use tpuc_runtime::plugin::{Device, Plugin};
+use tpuc_runtime::prebuilt::Prebuilt;
+use tpuc_runtime::{Error, Surroundings};
+
+pub fn compile(args: &CompileArgs) -> Result<(), Failure> {
+    let around = Surroundings::of_process();
+    let progress = Progress::new();
+    let (mut program, sources) = pipeline::load(&args.file, &args.program, &around)?;
+    let device = match &args.plugin {
+        Some(name) => Device::parse(name)?,
+        None => Device::Tpu,
+    };
+    let plugin = Plugin::open(&device, &around)?;
+    let topology = Topology::open(&plugin, &args.target)?;
+    mesh::settle(&mut program, topology.device_count())?;
+    let (script, _) = pipeline::main_script(&program, &sources)?;
+    let plan = pipeline::plan(&script, mesh::axes(&program), args.program.opt, false);
+    progress.doing("compiling");
+    let report = report(args, &plan, &sources, &plugin, &topology)?;
+    progress.done();
+    if let Some(path) = &args.html {
+        write(path, &html::page(&report))?;
+    }
+    match args.json {
+        true => println!(
+            "{:#}",
+            serde_json::to_value(&report).map_err(pipeline::internal)?
+        ),
+        false => print!("{report}"),
+    }
+    let mut misfits = report.programs.iter();
+    match misfits.find(|p| matches!(p.outcome, Outcome::DoesNotFit { .. })) {
+        None => Ok(()),
+        Some(program) => Err(Failure::runtime(
+            "E0732",
+            format!("`{}` does not fit on {}", program.name, args.target),
+            Some(
+                "use a smaller batch, a narrower type, `checkpoint`, or more chips with a mesh"
+                    .into(),
+            ),
+        )),
+    }
+}
+
+fn report(
+    args: &CompileArgs,
+    plan: &Plan,
+    sources: &Sources,
+    plugin: &Plugin,
+    topology: &Topology,
+) -> Result<Report, Failure> {
+    let prebuilt = args.output.as_deref().map(Prebuilt::at);
+    let chip = chip::of_target(&args.target);
+    let counts = counts::of_run(plan);
+    let used: usize = plan.mesh.iter().map(|(_, size)| size).product();
+    let version = version_text(plugin.stablehlo_version());
+    let mut programs = Vec::new();
+    for (i, (func, module, signature)) in pipeline::modules(plan, sources)?.into_iter().enumerate()
+    {
+        let code = module.to_program(&version).map_err(pipeline::internal)?;
+        let context = Context {
+            func,
+            sources,
+            chip,
+            chips: used,
+        };
+        let compiled = topology.compile(&func.name, &code, &signature, &CompileOptions::default());
+        let outcome = match compiled {
+            Ok(compiled) => {
+                if let Some(folder) = &prebuilt {
+                    folder.put(&func.name, &code, &compiled.bytes)?;
+                }
+                let details = details(&compiled, &context).ok_or_else(|| Error::DumpMissing {
+                    program: func.name.clone(),
+                })?;
+                Outcome::Fits(Box::new(details))
+            }
+            Err(Error::OutOfMemory { message, .. }) => Outcome::DoesNotFit {
+                message,
+                largest: analyse::arguments(&context),
+            },
+            Err(other) => return Err(other.into()),
+        };
+        let first = func.body.insts.first();
+        programs.push(Program {
+            name: func.name.clone(),
+            place: first.map(|inst| place_of(sources, func.span(inst.results[0]))),
+            runs: counts.programs[i].times,
+            runs_at_least: counts.programs[i].at_least,
+            outcome,
+        });
+    }
+    let run = chip.and_then(|chip| run(args, plan, sources, &programs, &counts, chip, topology));
+    Ok(Report {
+        file: args.file.display().to_string(),
+        target: Target {
+            name: args.target.clone(),
+            kind: topology.device().kind.clone(),
+            chips: topology.device_count(),
+            chips_used: used,
+            memory: topology.device().memory,
+            rates: chip.map(|c| c.cost.source.to_owned()),
+        },
+        programs,
+        run,
+    })
+}
+
+/// A run and its price; `None` where a program does not fit.
+fn run(
+    args: &CompileArgs,
+    plan: &Plan,
+    sources: &Sources,
+    programs: &[Program],
+    counts: &Counts,
+    chip: &Chip,
+    topology: &Topology,
+) -> Option<Run> {
+    let times: Option<Vec<f64>> = programs
+        .iter()
+        .map(|p| match &p.outcome {
+            Outcome::Fits(details) => details.time.as_ref().map(|t| t.seconds),
+            Outcome::DoesNotFit { .. } => None,
+        })
+        .collect();
+    let times = times?;
+    let seconds = |counts: &Counts| -> f64 {
+        let all = times.iter().zip(&counts.programs);
+        all.map(|(t, count)| t * count.times as f64).sum()
+    };
+    let price = args.price.unwrap_or(chip.price);
+    let dollars = |seconds: f64| seconds / 3600.0 * price * topology.device_count() as f64;
+    let open = programs.iter().any(|p| match &p.outcome {
+        Outcome::Fits(details) => details.work.loops_of_unknown_count > 0,
+        Outcome::DoesNotFit { .. } => false,
+    });
+    let epochs = counts::outer_loops(plan).into_iter().map(|outer| {
+        let one = seconds(&outer.turn);
+        Epoch {
+            place: place_of(sources, outer.span),
+            count: outer.length,
+            seconds: one,
+            dollars: dollars(one),
+        }
+    });
+    let all = seconds(counts);
+    Some(Run {
+        seconds: all,
+        at_least: open || counts.programs.iter().any(|c| c.at_least),
+        dollars: dollars(all),
+        price_per_chip_hour: price,
+        price_source: match args.price {
+            Some(_) => "as given".to_owned(),
+            None => chip::PRICES.to_owned(),
+        },
+        epochs: epochs.collect(),
+    })
+}

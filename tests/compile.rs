@@ -1,0 +1,179 @@
+//! Programs compiled for TPUs that are not here, by the real compiler: what is reported, against what can be counted
+//! by hand.
+
+mod support;
+
+use serde_json::Value;
+use std::fs;
+use std::sync::Once;
+use support::{Run, tpuc};
+
+/// The compiler is fetched once; where it is, nothing is downloaded.
+fn set_up() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let run = tpuc(&["setup", "tpu"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+    });
+}
+
+fn compile(options: &[&str]) -> Run {
+    set_up();
+    let mut args = vec!["compile"];
+    args.extend(options);
+    tpuc(&args)
+}
+
+fn report(options: &[&str]) -> Value {
+    let run = compile(&[options, &["--json"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    serde_json::from_str(&run.stdout).expect("the report is JSON")
+}
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn close(found: &Value, expected: f64, relative: f64) {
+    let found = number(found);
+    let off = (found - expected).abs() / expected;
+    assert!(off <= relative, "{found}, not {expected}");
+}
+
+#[test]
+fn mnist_is_sized_timed_and_priced() {
+    let report = report(&["examples/mnist.tl", "--target", "v6e:1x1", "--price", "3.6"]);
+    assert_eq!(report["target"]["chips"], 1);
+    close(&report["target"]["memory"], 32e9, 0.06);
+    let training = &report["programs"][1];
+    assert_eq!(
+        (&training["outcome"], &training["runs"]),
+        (&"fits".into(), &5.into())
+    );
+
+    // Two layers forward; backward, both for the weights and the second for its input; then both evaluations.
+    let (first, second) = (2.0 * 784.0 * 256.0, 2.0 * 256.0 * 10.0);
+    let steps = 468.0 * 128.0 * (2.0 * first + 3.0 * second);
+    let evaluations = 70_000.0 * (first + second);
+    close(
+        &training["work"]["product_flops"],
+        steps + evaluations,
+        1e-3,
+    );
+    assert_eq!(training["time"]["loops"][0]["count"], 468);
+    assert_eq!(training["work"]["loops_of_unknown_count"], 0);
+
+    // What it needs is at least its data, and the data is named.
+    let memory = &training["memory"];
+    assert!(number(&memory["needed"]) >= 70_000.0 * 784.0 * 4.0);
+    let largest = &memory["largest"][0];
+    assert_eq!(
+        (&largest["role"], &largest["shape"]),
+        (&"argument".into(), &"f32[60000, 784]".into())
+    );
+    let source = largest["source"].as_str().unwrap_or_default();
+    assert!(
+        source.starts_with("let x = f32(reshape(d.x_train"),
+        "{source}"
+    );
+
+    // A dollar buys a thousand seconds at this price.
+    let run = &report["run"];
+    close(&run["dollars"], number(&run["seconds"]) / 1000.0, 1e-9);
+    let epoch = &run["epochs"][0];
+    assert_eq!(
+        (&epoch["place"], &epoch["count"]),
+        (&"examples/mnist.tl:59".into(), &5.into())
+    );
+    close(
+        &epoch["seconds"],
+        number(&training["time"]["seconds"]),
+        1e-9,
+    );
+}
+
+#[test]
+fn programs_with_a_mesh_are_compiled_for_all_chips() {
+    let mesh = ["--target", "v6e:2x2", "--mesh", "data=2,model=2"];
+    for file in ["tests/devices/mlp.tl", "tests/devices/attention.tl"] {
+        let report = report(&[&[file], mesh.as_slice()].concat());
+        assert_eq!(report["target"]["chips_used"], 4);
+        let programs = report["programs"].as_array().expect("a list");
+        let sent = programs
+            .iter()
+            .flat_map(|p| p["collectives"].as_array().into_iter().flatten());
+        let kinds: Vec<&str> = sent.filter_map(|c| c["kind"].as_str()).collect();
+        assert!(kinds.contains(&"all-reduce"), "{file}: {kinds:?}");
+    }
+}
+
+#[test]
+fn the_transformer_fits_four_chips_and_its_page_says_so() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let page = folder.path().join("report.html");
+    let kept = folder.path().join("executables");
+    let run = compile(&[
+        "examples/transformer_block.tl",
+        "--target",
+        "v6e:2x2",
+        "--html",
+        &page.display().to_string(),
+        "-o",
+        &kept.display().to_string(),
+    ]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(
+        run.stdout.contains("the program's mesh uses 1 of them"),
+        "{}",
+        run.stdout
+    );
+    for part in [
+        "  fits  ",
+        "  work  ",
+        "  time  ",
+        "% of the roofline",
+        "run: ",
+    ] {
+        assert!(run.stdout.contains(part), "no `{part}` in\n{}", run.stdout);
+    }
+    let html = fs::read_to_string(page).expect("the page was written");
+    assert!(html.starts_with("<!doctype html>") && html.contains("transformer_block.tl"));
+    let executables = fs::read_dir(kept).expect("the folder was made").count();
+    assert!(executables > 0);
+}
+
+#[test]
+fn what_does_not_fit_names_what_is_too_large() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("large.tl");
+    let text = "main {\n    let w = iota(0, [131072, 131072], f32);\n    print(sum(w));\n    print(sum(w * w + w));\n    print(w[0, 0]);\n}\n";
+    let text = text.replace(
+        "iota(0, [131072, 131072], f32)",
+        "normal(key(0), [131072, 131072])",
+    );
+    fs::write(&path, text).expect("the folder can be written");
+    let run = compile(&[&path.display().to_string(), "--target", "v6e:1x1"]);
+    assert_eq!(run.code, 2, "{}", run.stdout);
+    assert!(run.stderr.contains("error[E0732]"), "{}", run.stderr);
+    assert!(run.stdout.contains("DOES NOT FIT"), "{}", run.stdout);
+}
+
+#[test]
+fn unknown_chips_and_plugins_are_errors() {
+    let small = "examples/linear_regression.tl";
+    let run = compile(&[small, "--target", "v6e-4"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr
+            .contains("error[E0819]: the plugin knows no devices `v6e-4`"),
+        "{}",
+        run.stderr
+    );
+    let run = compile(&[small, "--target", "v6e:1x1", "--plugin", "/no/such.so"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("error[E0802]"), "{}", run.stderr);
+    let run = compile(&[small, "--target", "v6e:1x1", "--price", "-1"]);
+    assert_eq!(run.code, 64);
+}
