@@ -42,6 +42,8 @@ pub enum Command {
         #[arg(value_parser = ["tpu", "cuda"])]
         device: String,
     },
+    /// Compare two programs, or one at two settings: what differs once they are optimised, values matched up.
+    Diff(DiffArgs),
     /// Show the devices that programs can run on, and where their plugins were looked for.
     Devices(DevicesArgs),
     /// Run the `test` blocks of a file, or of all .tl files under a folder.
@@ -215,6 +217,25 @@ pub struct CompileArgs {
     /// The compiler, if not that of `tpuc setup tpu`: the path of a PJRT plugin.
     #[arg(long, value_name = "PATH")]
     pub plugin: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The program as it was.
+    pub old: PathBuf,
+    /// The program as it is [default: the same file, for --old-opt and --old-set].
+    pub new: Option<PathBuf>,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+    /// The level at which OLD is optimised, if it is another.
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub old_opt: Option<u8>,
+    /// As --set, for OLD only.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = name_value)]
+    pub old_set: Vec<(String, String)>,
+    /// Only this function, at the shapes of its first call from `main` (or as it is, if it has no parameters to infer).
+    #[arg(long = "fn", value_name = "NAME")]
+    pub function: Option<String>,
 }
 
 #[derive(Debug, Args)]

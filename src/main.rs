@@ -64,6 +64,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::DumpHlo(args)) => commands::dump::dump(&args),
         Some(Command::Compile(args)) => commands::compile::compile(&args),
         Some(Command::Setup { device }) => commands::setup::setup(&device),
+        Some(Command::Diff(args)) => commands::diff::diff(&args),
         Some(Command::Devices(args)) => commands::devices::devices(&args),
         Some(Command::Test(args)) => commands::test::test(&args),
         Some(Command::Fmt(args)) => commands::fmt::fmt(&args),

@@ -4,6 +4,7 @@ pub mod cache;
 pub mod check;
 pub mod compile;
 pub mod devices;
+pub mod diff;
 pub mod doc;
 pub mod dump;
 pub mod explain;

@@ -22,7 +22,7 @@ impl fmt::Display for Op {
 }
 
 /// What stands before each region of a primitive.
-pub(super) fn region_labels(op: &Op) -> &'static [&'static str] {
+pub(crate) fn region_labels(op: &Op) -> &'static [&'static str] {
     match op.name() {
         "while" => &["cond", "body"],
         "if" => &["then", "else"],
@@ -52,6 +52,15 @@ fn write_op(out: &mut impl Write, op: &Op) -> fmt::Result {
         }
     }
     out.write_str("]")
+}
+
+/// The number that each value has in the text; `None` for one that is not defined there.
+pub fn numbers(func: &Func) -> Vec<Option<u32>> {
+    let mut text = String::new();
+    let mut printer = Printer::new(func, &mut text);
+    // Writing to a string does not fail.
+    let _ = printer.func();
+    printer.numbers
 }
 
 struct Printer<'a, W> {

@@ -7,6 +7,7 @@
 //! addresses or hash seeds: equal input gives equal output.
 
 pub mod cost;
+pub mod diff;
 pub mod extract;
 pub mod graph;
 pub mod report;

@@ -6,7 +6,7 @@ pub mod roofline;
 
 pub use device::DeviceCost;
 pub use profile::{Profile, Role, profile};
-pub use roofline::{Cost, Cutter, Nodes};
+pub use roofline::{Cost, Cutter, Kernel, Nodes};
 
 use crate::ir::{Func, Inst, Region, Type, Value};
 use smallvec::SmallVec;

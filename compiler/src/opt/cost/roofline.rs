@@ -83,23 +83,124 @@ pub trait Nodes {
 /// Kernels that a cheap node is computed again in, at most.
 const COPIES: usize = 3;
 
-/// Who uses a node: kernels, with the bytes of it that each reads if it is stored.
-type Users = SmallVec<[(usize, u64); 2]>;
+/// Kernels that use a node, each named by the node that it ends in, with the bytes of it that each reads if it is
+/// stored. By kernel, ascending.
+pub type Users = SmallVec<[(usize, u64); 2]>;
 
-/// A kernel, named by the position of the member that it ends in.
-#[derive(Clone, Default)]
-struct Kernel {
-    compute: u64,
-    bytes: u64,
-    /// Time of its regions.
-    inside: u64,
+/// What surrounds a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    pub users: Users,
+    /// Whether it has to lie in memory.
+    pub stored: bool,
+}
+
+impl Around {
+    fn used(&mut self, kernel: usize, bytes: u64) {
+        match self.users.binary_search_by_key(&kernel, |(k, _)| *k) {
+            Ok(i) => self.users[i].1 = self.users[i].1.saturating_add(bytes),
+            Err(i) => self.users.insert(i, (kernel, bytes)),
+        }
+    }
+}
+
+/// Whether a kernel ends in a node.
+pub fn ends_kernel(profile: &Profile, around: &Around) -> bool {
+    match profile.role {
+        Role::Free | Role::View | Role::Stored => false,
+        Role::Fused | Role::Picked => {
+            let users = around.users.len();
+            let copied = users == 1 || (profile.cheap && users <= COPIES);
+            around.stored || users == 0 || !copied
+        }
+        Role::Reducing | Role::Kernel => true,
+    }
+}
+
+/// Calls `give` with what a node adds to each kernel: its arithmetic to those that compute it, its bytes to those that
+/// read or write it.
+pub fn shares(
+    profile: &Profile,
+    at: usize,
+    around: &Around,
+    ends: bool,
+    mut give: impl FnMut(usize, u64, u64),
+) {
+    let stored = ends || profile.role == Role::Stored;
+    if ends {
+        let written = profile.moved.unwrap_or(profile.bytes);
+        give(at, profile.compute, written);
+    }
+    for &(kernel, bytes) in &around.users {
+        match profile.role {
+            Role::Free | Role::View => {}
+            _ if stored => give(kernel, 0, bytes.min(profile.bytes)),
+            _ => give(kernel, profile.compute, 0),
+        }
+    }
+}
+
+/// Adds to what surrounds the operand `index` of a node, which has `bytes`.
+pub fn pass(
+    profile: &Profile,
+    at: usize,
+    around: &Around,
+    ends: bool,
+    (index, bytes): (usize, u64),
+    operand: &mut Around,
+) {
+    match profile.role {
+        Role::Free | Role::View => {
+            operand.stored |= around.stored;
+            for &(kernel, bytes) in &around.users {
+                operand.used(kernel, bytes);
+            }
+        }
+        Role::Stored => operand.stored = true,
+        Role::Fused | Role::Picked => {
+            let picked = index == 0 && profile.role == Role::Picked;
+            let read = if picked {
+                bytes.min(profile.bytes)
+            } else {
+                bytes
+            };
+            if ends {
+                operand.used(at, read);
+            } else {
+                for &(kernel, _) in &around.users {
+                    operand.used(kernel, read);
+                }
+            }
+        }
+        Role::Reducing | Role::Kernel => {
+            operand.used(at, if profile.moved.is_some() { 0 } else { bytes });
+            operand.stored |= profile.role == Role::Kernel;
+        }
+    }
+}
+
+/// What a kernel does: arithmetic, traffic, and the time of its regions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kernel {
+    pub compute: u64,
+    pub bytes: u64,
+    pub inside: u64,
+}
+
+impl Kernel {
+    pub fn time(&self, device: &DeviceCost) -> u64 {
+        let moving = picoseconds(self.bytes as f64 / device.bandwidth);
+        let launch = picoseconds(device.launch);
+        let time = self.compute.max(moving).saturating_add(launch);
+        time.saturating_add(self.inside)
+    }
 }
 
 /// Cuts graphs into kernels; keeps its memory between calls.
 #[derive(Default)]
 pub struct Cutter {
-    users: Vec<Users>,
-    stored: Vec<bool>,
+    around: Vec<Around>,
+    /// By the node that each ends in.
     kernels: Vec<Option<Kernel>>,
 }
 
@@ -114,36 +215,23 @@ impl Cutter {
         roots: &[usize],
         device: &DeviceCost,
     ) -> Cost {
-        self.users.resize(count, SmallVec::new());
-        self.stored.resize(count, false);
+        self.around.resize(count, Around::default());
         self.kernels.resize(count, None);
         for &at in order {
-            self.users[at].clear();
-            self.stored[at] = false;
+            self.around[at].users.clear();
+            self.around[at].stored = false;
             self.kernels[at] = None;
         }
         for &root in roots {
-            self.stored[root] = true;
+            self.around[root].stored = true;
         }
         let mut total = Cost::default();
         for &at in order.iter().rev() {
             self.member(nodes, at);
-            let (profile, _) = nodes.node(at);
-            total.insts += profile.insts;
-            total.compute += profile.compute;
-            total.flops += profile.flops;
-            if let Some(body) = profile.body {
-                total = total.plus(Cost { time: 0, ..body });
-            }
+            total = total.plus(alone(nodes.node(at).0));
         }
-        let launch = picoseconds(device.launch);
         for kernel in order.iter().filter_map(|&at| self.kernels[at].as_ref()) {
-            let moving = picoseconds(kernel.bytes as f64 / device.bandwidth);
-            let time = kernel.compute.max(moving) + launch;
-            total.time = total
-                .time
-                .saturating_add(time)
-                .saturating_add(kernel.inside);
+            total.time = total.time.saturating_add(kernel.time(device));
             total.bytes = total.bytes.saturating_add(kernel.bytes);
             total.kernels += 1;
         }
@@ -152,81 +240,37 @@ impl Cutter {
 
     fn member(&mut self, nodes: &impl Nodes, at: usize) {
         let (profile, operands) = nodes.node(at);
-        let users = std::mem::take(&mut self.users[at]);
-        match profile.role {
-            Role::Free | Role::View => {
-                for &child in operands {
-                    self.stored[child] |= self.stored[at];
-                    users.iter().for_each(|u| self.used(child, *u));
-                }
-            }
-            Role::Stored => {
-                self.read(&users, profile.bytes);
-                for &child in operands {
-                    self.stored[child] = true;
-                }
-            }
-            Role::Fused | Role::Picked => self.fused(nodes, at, users),
-            Role::Reducing | Role::Kernel => {
-                self.read(&users, profile.bytes);
-                self.kernels[at] = Some(Kernel {
-                    compute: profile.compute,
-                    bytes: profile.moved.unwrap_or(profile.bytes),
-                    inside: profile.body.map_or(0, |b| b.time),
-                });
-                for &child in operands {
-                    let all = nodes.node(child).0.bytes;
-                    let read = if profile.moved.is_some() { 0 } else { all };
-                    self.used(child, (at, read));
-                    self.stored[child] |= profile.role == Role::Kernel;
-                }
-            }
-        }
-    }
-
-    fn fused(&mut self, nodes: &impl Nodes, at: usize, users: Users) {
-        let (profile, operands) = nodes.node(at);
-        let copied = users.len() == 1 || (profile.cheap && users.len() <= COPIES);
-        let inside = if self.stored[at] || users.is_empty() || !copied {
-            self.read(&users, profile.bytes);
+        let around = std::mem::take(&mut self.around[at]);
+        let ends = ends_kernel(profile, &around);
+        if ends {
             self.kernels[at] = Some(Kernel {
-                compute: profile.compute,
-                bytes: profile.bytes,
-                inside: 0,
+                inside: profile.body.map_or(0, |b| b.time),
+                ..Kernel::default()
             });
-            SmallVec::from_elem((at, 0), 1)
-        } else {
-            for (kernel, _) in &users {
-                if let Some(k) = &mut self.kernels[*kernel] {
-                    k.compute += profile.compute;
-                }
-            }
-            users
-        };
-        for (i, &child) in operands.iter().enumerate() {
-            let all = nodes.node(child).0.bytes;
-            let picked = i == 0 && profile.role == Role::Picked;
-            let read = if picked { all.min(profile.bytes) } else { all };
-            for (kernel, _) in &inside {
-                self.used(child, (*kernel, read));
-            }
         }
+        shares(profile, at, &around, ends, |kernel, compute, bytes| {
+            if let Some(k) = &mut self.kernels[kernel] {
+                k.compute = k.compute.saturating_add(compute);
+                k.bytes = k.bytes.saturating_add(bytes);
+            }
+        });
+        for (index, &child) in operands.iter().enumerate() {
+            let bytes = nodes.node(child).0.bytes;
+            let operand = &mut self.around[child];
+            pass(profile, at, &around, ends, (index, bytes), operand);
+        }
+        self.around[at] = around;
     }
+}
 
-    fn used(&mut self, node: usize, (kernel, bytes): (usize, u64)) {
-        let users = &mut self.users[node];
-        match users.iter_mut().find(|(k, _)| *k == kernel) {
-            Some((_, read)) => *read += bytes,
-            None => users.push((kernel, bytes)),
-        }
-    }
-
-    /// Each user reads what it needs of a stored node, at most all of it.
-    fn read(&mut self, users: &Users, all: u64) {
-        for (kernel, bytes) in users {
-            if let Some(k) = &mut self.kernels[*kernel] {
-                k.bytes += (*bytes).min(all);
-            }
-        }
+/// What a node costs wherever it is computed: everything but time and traffic of its own.
+pub fn alone(profile: &Profile) -> Cost {
+    let body = profile.body.unwrap_or_default();
+    Cost {
+        time: 0,
+        compute: body.compute.saturating_add(profile.compute),
+        flops: body.flops.saturating_add(profile.flops),
+        insts: body.insts + profile.insts,
+        ..body
     }
 }

@@ -8,6 +8,8 @@ pub mod emit;
 pub mod exact;
 pub mod greedy;
 pub mod improve;
+pub mod meter;
+pub mod order;
 pub mod snapshot;
 
 pub use snapshot::{Choice, Entry, Snapshot};

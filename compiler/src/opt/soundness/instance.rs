@@ -19,6 +19,17 @@ pub fn instance(
     when: &str,
     want: Type,
 ) -> Option<Func> {
+    lettered(random, data, left, when, want).map(|(func, _)| func)
+}
+
+/// As [`instance`], with what the letters stand for.
+pub fn lettered(
+    random: &mut Random,
+    data: Values,
+    left: &Pattern,
+    when: &str,
+    want: Type,
+) -> Option<(Func, HashMap<char, Value>)> {
     let mut maker = Maker {
         random,
         data,
@@ -28,7 +39,7 @@ pub fn instance(
         when: conditions(when),
     };
     let root = maker.pattern(left, &want)?;
-    Some(maker.builder.finish(vec![root]))
+    Some((maker.builder.finish(vec![root]), maker.vars))
 }
 
 /// The conditions of each letter.

@@ -8,6 +8,7 @@
 mod examples;
 mod exhaustive;
 mod instance;
+mod outside;
 pub mod random;
 
 use super::cost::device::CPU;

@@ -1,5 +1,7 @@
 //! The optimiser as a whole, on programs in text.
 
+mod meter;
+
 use super::cost::device::CPU;
 use super::rewrite::saturate::Stop;
 use super::{Level, Report, optimise};

@@ -1,0 +1,47 @@
+//! What the meter says after every exchange is what the whole selection costs.
+
+use super::func;
+use crate::opt::Level;
+use crate::opt::cost::device::{CPU, H200};
+use crate::opt::extract::meter::Meter;
+use crate::opt::extract::{Judge, Snapshot, greedy};
+use crate::opt::graph::load;
+use crate::opt::rewrite::RuleSet;
+use crate::opt::rewrite::saturate::saturate;
+use crate::opt::soundness::random::Random;
+
+#[test]
+fn exchanges_cost_what_whole_selections_do() {
+    for device in [&CPU, &H200] {
+        let source = func(include_str!("mlp_gradient.ir"));
+        let mut loaded = load::load(&source, &[], &mut |body, _| body);
+        saturate(&mut loaded.graph, RuleSet::of(Level::Aggressive));
+        let snapshot = Snapshot::take(&loaded, device);
+        let mut judge = Judge::new(&snapshot, device);
+        let seed = greedy::as_written(&snapshot);
+        let mut meter = Meter::new(&snapshot, device, seed).expect("the source has no circle");
+        let mut random = Random::named("meter");
+        let (mut done, mut circles) = (0, 0);
+        for _ in 0..20_000 {
+            let class = random.below(snapshot.entries.len());
+            let choices = snapshot.entries[class].choices.len();
+            if !meter.in_use(class) || choices < 2 {
+                continue;
+            }
+            let choice = random.below(choices);
+            let mut other = meter.selection.clone();
+            other[class] = choice;
+            let expected = judge.score(&other);
+            if meter.exchange(class, choice) {
+                done += 1;
+                assert_eq!(Some(meter.score()), expected);
+                assert_eq!(meter.selection, other);
+            } else {
+                circles += 1;
+                assert_eq!(expected, None);
+                assert_eq!(judge.score(&meter.selection), Some(meter.score()));
+            }
+        }
+        assert!(done > 1_000 && circles > 0, "{done} {circles}");
+    }
+}
