@@ -398,3 +398,47 @@ fn a_second_run_finds_its_programs_on_disk() {
             .contains(": 0 programs")
     );
 }
+
+const SCALED: &str = "fn f(x: f32[4]) -> f32[4] { tanh(x * 2.0) + x / 4.0 }
+main { print(f([1.0, 2.0, 3.0, 4.0])); }
+";
+
+#[test]
+fn diff_shows_what_differs_between_two_programs() {
+    let (_old, old) = program(SCALED);
+    let (_same, same) = program(&SCALED.replace("x", "value"));
+    let (_new, new) = program(&SCALED.replace("x * 2.0", "x * 3.0"));
+    let run = tpuc(&["diff", &old, &same, "--fn", "f"]);
+    assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{}", run.stderr);
+    let run = tpuc(&["diff", &old, &new, "--fn", "f"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    for text in [
+        &format!("--- {old} --opt 1\n+++ {new} --opt 1\n"),
+        "5 values the same, 1 changed, 0 removed, 0 added\n",
+        "- %1 = constant 2.0 : f32[4]\n+ %1 = constant 3.0 : f32[4]\n",
+    ] {
+        assert!(run.stdout.contains(text), "{text}\n{}", run.stdout);
+    }
+}
+
+#[test]
+fn diff_shows_what_a_setting_changes() {
+    let (_dir, path) = program(SCALED);
+    let run = tpuc(&["diff", &path, "--old-opt", "0", "--fn", "f"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stdout.contains("--opt 0") && run.stdout.contains("--opt 1"));
+    // Division by a power of two is multiplication.
+    let (minus, plus): (Vec<&str>, Vec<&str>) = run
+        .stdout
+        .lines()
+        .skip(3)
+        .partition(|l| l.starts_with('-'));
+    assert!(minus.iter().any(|l| l.contains("= div ")), "{}", run.stdout);
+    assert!(plus.iter().any(|l| l.contains("= mul ")), "{}", run.stdout);
+    expect(&tpuc(&["diff", &path]), 64, &["nothing to compare"]);
+    let (_dir, sized) = program("const N = 2\nmain { print(sum(ones([N]))); }");
+    let run = tpuc(&["diff", &sized, "--old-set", "N=2"]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let run = tpuc(&["diff", &sized, "--old-set", "N=3"]);
+    assert!(run.code == 1 && run.stdout.contains("--set N=3"), "{}", run.stdout);
+}

@@ -10,6 +10,8 @@ use similar::TextDiff;
 use std::fmt::Write;
 use std::path::Path;
 use tpuc_compiler::ir::Func;
+use tpuc_compiler::opt::cost::device::CPU;
+use tpuc_compiler::opt::cost::groups;
 use tpuc_compiler::plan::Plan;
 use tpuc_compiler::specialise;
 use tpuc_lang::source::Sources;
@@ -72,10 +74,11 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
         Stage::Opt => {
             let mut plan = plan(args, &program, &sources)?;
             optimise(args, &mut plan);
+            let fused = |f: &Func| format!("{f}{}", groups::text(f, &CPU));
             Ok(plan
                 .programs
                 .iter()
-                .map(Func::to_string)
+                .map(fused)
                 .collect::<Vec<_>>()
                 .join("\n"))
         }

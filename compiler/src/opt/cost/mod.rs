@@ -1,6 +1,7 @@
 //! What a program costs on a device: a roofline over the kernels that a fusing compiler would make of it.
 
 pub mod device;
+pub mod groups;
 pub mod profile;
 pub mod roofline;
 
@@ -18,8 +19,23 @@ pub fn of_func(func: &Func, device: &DeviceCost) -> Cost {
 }
 
 fn of_region(func: &Func, region: &Region, device: &DeviceCost) -> Cost {
+    let Listing { nodes, roots, .. } = listing(func, region, device);
+    let order: Vec<usize> = (0..nodes.0.len()).collect();
+    Cutter::default().cost(&nodes, order.len(), &order, &roots, device)
+}
+
+/// A region as a graph.
+struct Listing {
+    nodes: Listed,
+    roots: Vec<usize>,
+    /// The node of each instruction.
+    insts: Vec<usize>,
+}
+
+fn listing(func: &Func, region: &Region, device: &DeviceCost) -> Listing {
     let mut nodes = Listed(Vec::new());
     let mut position = HashMap::new();
+    let mut insts = Vec::new();
     let outside = region.captures();
     let one = |v: Value| Profile::stored(std::slice::from_ref(func.ty(v)));
     for &v in region.params.iter().chain(&outside) {
@@ -32,6 +48,7 @@ fn of_region(func: &Func, region: &Region, device: &DeviceCost) -> Cost {
         let operands = inst.args.iter().chain(&captured);
         let operands = operands.map(|v| position[v]).collect();
         nodes.0.push((of_inst(func, inst, device), operands));
+        insts.push(at);
         if let [result] = inst.results[..] {
             position.insert(result, at);
             continue;
@@ -41,9 +58,12 @@ fn of_region(func: &Func, region: &Region, device: &DeviceCost) -> Cost {
             nodes.0.push((one(v), SmallVec::from_elem(at, 1)));
         }
     }
-    let roots: Vec<usize> = region.results.iter().map(|v| position[v]).collect();
-    let order: Vec<usize> = (0..nodes.0.len()).collect();
-    Cutter::default().cost(&nodes, order.len(), &order, &roots, device)
+    let roots = region.results.iter().map(|v| position[v]).collect();
+    Listing {
+        nodes,
+        roots,
+        insts,
+    }
 }
 
 /// Nodes by position, with their operands.

@@ -263,6 +263,23 @@ impl Cutter {
     }
 }
 
+impl Cutter {
+    /// After [`Cutter::cost`]: the kernels that a node is computed in, each with the node that it ends in.
+    pub fn computed_in(&self, at: usize, profile: &Profile, mut give: impl FnMut(usize, Kernel)) {
+        let around = &self.around[at];
+        let mut one = |end: usize| {
+            if let Some(kernel) = self.kernels[end] {
+                give(end, kernel);
+            }
+        };
+        if ends_kernel(profile, around) {
+            one(at);
+        } else if matches!(profile.role, Role::Fused | Role::Picked | Role::View) {
+            around.users.iter().for_each(|&(end, _)| one(end));
+        }
+    }
+}
+
 /// What a node costs wherever it is computed: everything but time and traffic of its own.
 pub fn alone(profile: &Profile) -> Cost {
     let body = profile.body.unwrap_or_default();

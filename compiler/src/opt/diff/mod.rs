@@ -2,6 +2,8 @@
 //! and where they stand does not count; what is left is printed ([`text`]).
 
 mod matching;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use crate::ir::Func;

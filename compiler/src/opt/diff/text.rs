@@ -138,6 +138,8 @@ impl Writer<'_> {
             .collect();
         let mut effects = (0..).zip(&old.insts).filter(|(_, i)| i.results.is_empty());
         let mut printed = vec![false; old.insts.len()];
+        // What is new stands after what it takes the place of.
+        let mut added: Vec<&Inst> = Vec::new();
         for inst in &new.insts {
             // Effects stay in order, so they are matched in order.
             let other = match inst.results.first() {
@@ -145,14 +147,16 @@ impl Writer<'_> {
                 None => effects.next().map(|(i, _)| i),
             };
             let Some(at) = other else {
-                self.whole(true, inst);
+                added.push(inst);
                 continue;
             };
             self.gone(old, at, &mut printed);
+            added.drain(..).for_each(|i| self.whole(true, i));
             printed[at] = true;
             self.both(&old.insts[at], inst);
         }
         self.gone(old, old.insts.len(), &mut printed);
+        added.drain(..).for_each(|i| self.whole(true, i));
         let (before, after) = (
             self.list(false, &old.results),
             self.list(true, &new.results),

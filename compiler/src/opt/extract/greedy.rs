@@ -17,7 +17,6 @@ pub fn as_written(snapshot: &Snapshot) -> Selection {
 /// charged what it costs as if it were fused where it can be.
 pub fn bottom_up(snapshot: &Snapshot, device: &DeviceCost) -> Selection {
     let count = snapshot.entries.len();
-    let words = count.div_ceil(64);
     let mut best: Vec<Option<Settled>> = vec![None; count];
     for _ in 0..PASSES {
         let mut changed = false;
@@ -25,13 +24,10 @@ pub fn bottom_up(snapshot: &Snapshot, device: &DeviceCost) -> Selection {
         for class in (0..count).rev() {
             for (index, choice) in snapshot.entries[class].choices.iter().enumerate() {
                 let own = charge(&choice.profile, device);
-                let Some(candidate) = settle(class, index, own, &choice.children, &best, words)
-                else {
-                    continue;
-                };
-                let better = best[class].as_ref().is_none_or(|b| candidate.cost < b.cost);
-                if better {
-                    best[class] = Some(candidate);
+                let limit = best[class].as_ref().map_or(u64::MAX, |b| b.cost);
+                let better = settle(class, index, own, &choice.children, &best, limit);
+                if better.is_some() {
+                    best[class] = better;
                     changed = true;
                 }
             }
@@ -54,34 +50,44 @@ struct Settled {
     needs: Vec<u64>,
 }
 
+/// `None` where an operand is not settled yet, where the class needs itself, or where that costs `limit` or more.
 fn settle(
     class: usize,
     choice: usize,
     own: u64,
     children: &[usize],
     best: &[Option<Settled>],
-    words: usize,
+    limit: u64,
 ) -> Option<Settled> {
-    let mut needs = vec![0u64; words];
-    let mut cost = own;
-    for &child in children {
-        let settled = best[child].as_ref()?;
-        for (w, (have, add)) in needs.iter_mut().zip(&settled.needs).enumerate() {
+    let settled: Option<Vec<&Settled>> = children.iter().map(|&c| best[c].as_ref()).collect();
+    let settled = settled?;
+    let (word, bit) = (class / 64, 1u64 << (class % 64));
+    // The dearest operand is taken as a whole, of the others what it does not need.
+    let first = (0..settled.len()).max_by_key(|&i| (settled[i].cost, std::cmp::Reverse(i)));
+    let mut cost = own.saturating_add(first.map_or(0, |i| settled[i].cost));
+    if cost >= limit || settled.iter().any(|s| s.needs[word] & bit != 0) {
+        return None;
+    }
+    let mut needs = match first {
+        Some(i) => settled[i].needs.clone(),
+        None => vec![0u64; best.len().div_ceil(64)],
+    };
+    for (i, operand) in settled.iter().enumerate() {
+        if Some(i) == first {
+            continue;
+        }
+        for (w, (have, add)) in needs.iter_mut().zip(&operand.needs).enumerate() {
             let mut new = add & !*have;
             *have |= add;
             while new != 0 {
                 let other = w * 64 + new.trailing_zeros() as usize;
-                cost += best[other].as_ref().map_or(0, |b| b.own);
+                cost = cost.saturating_add(best[other].as_ref().map_or(0, |b| b.own));
                 new &= new - 1;
             }
         }
     }
-    let (word, bit) = (class / 64, 1u64 << (class % 64));
-    if needs[word] & bit != 0 {
-        return None;
-    }
     needs[word] |= bit;
-    Some(Settled {
+    (cost < limit).then_some(Settled {
         choice,
         own,
         cost,

@@ -3,7 +3,7 @@
 
 use crate::ir::types::Type;
 use crate::opt::cost::{Cost, DeviceCost, Profile, of_func, profile};
-use crate::opt::graph::load::{Loaded, written_order};
+use crate::opt::graph::load::{self, Loaded};
 use crate::opt::graph::{Graph, Head, Node};
 use egg::Id;
 use smallvec::SmallVec;
@@ -30,7 +30,8 @@ pub struct Entry {
     pub types: Arc<[Type]>,
     pub origin: u32,
     pub span: Span,
-    /// At least one. The source's nodes stand first, the others in a fixed order.
+    /// At least one. The source's nodes stand first, in its order, so that the first of every class together have no
+    /// circle; the others in a fixed order.
     pub choices: Vec<Choice>,
 }
 
@@ -43,7 +44,7 @@ pub struct Snapshot {
 impl Snapshot {
     pub fn take(loaded: &Loaded, device: &DeviceCost) -> Snapshot {
         let graph = &loaded.graph;
-        let written = written_order(loaded);
+        let written = load::written(loaded);
         let mut order: Vec<Id> = Vec::new();
         let mut position: HashMap<Id, usize> = HashMap::new();
         let mut visit = |id: Id, order: &mut Vec<Id>| {
@@ -61,16 +62,22 @@ impl Snapshot {
         while entries.len() < order.len() {
             let id = order[entries.len()];
             let class = &graph.egg[id];
-            let mut choices: Vec<Choice> = class
+            let mut choices: Vec<(u32, Choice)> = class
                 .nodes
                 .iter()
                 .filter(|n| n.children.iter().all(|&c| graph.egg.find(c) != id))
                 .map(|node| {
-                    let args = written.get(&(id, node.clone()));
-                    let args = args.filter(|a| a.len() == node.children.len());
-                    let ids = args.map_or(&node.children[..], |a| a);
+                    let source = written.get(&(id, node.clone()));
+                    let source = source.filter(|(args, _)| args.len() == node.children.len());
+                    let ids = source.map_or(&node.children[..], |(args, _)| args);
                     let profile = profile_of(graph, node, &class.data.types, device);
-                    Choice {
+                    let leaf = node.children.is_empty();
+                    let position = match source {
+                        Some((_, position)) => *position,
+                        None if leaf => u32::MAX - 1,
+                        None => u32::MAX,
+                    };
+                    let choice = Choice {
                         head: graph.head(node),
                         node: node.clone(),
                         children: ids
@@ -78,17 +85,18 @@ impl Snapshot {
                             .map(|&c| visit(graph.egg.find(c), &mut order))
                             .collect(),
                         profile,
-                        written: args.is_some() || node.children.is_empty(),
-                    }
+                        written: source.is_some() || leaf,
+                    };
+                    (position, choice)
                 })
                 .collect();
-            choices.sort_by_key(|c| !c.written);
+            choices.sort_by_key(|(position, _)| *position);
             entries.push(Entry {
                 id,
                 types: class.data.types.clone(),
                 origin: class.data.origin,
                 span: class.data.span,
-                choices,
+                choices: choices.into_iter().map(|(_, choice)| choice).collect(),
             });
         }
         Snapshot { entries, roots }

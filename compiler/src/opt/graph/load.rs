@@ -18,8 +18,17 @@ pub struct Loaded {
     pub roots: Vec<Id>,
     /// How many of the roots are effects.
     pub effects: usize,
-    /// Each instruction's class and its operands as written, in order.
-    pub source: Vec<(Id, Vec<Id>)>,
+    /// What the source has, in order.
+    pub source: Vec<Written>,
+}
+
+/// A node of the source.
+pub struct Written {
+    pub id: Id,
+    /// Its operands as written.
+    pub args: Vec<Id>,
+    /// Of its instruction.
+    pub position: u32,
 }
 
 /// Optimises a closed region, given what is known of its parameters.
@@ -68,7 +77,7 @@ struct Loader<'a> {
     graph: Graph,
     values: HashMap<Value, Id>,
     effects: Vec<Id>,
-    source: Vec<(Id, Vec<Id>)>,
+    source: Vec<Written>,
     optimise: OptimiseBody<'a>,
 }
 
@@ -91,13 +100,18 @@ impl Loader<'_> {
             self.effects.push(id);
         }
         self.mark(id, position);
-        self.source.push((id, args));
+        self.source.push(Written { id, args, position });
         let several = self.graph.data(id).types.len() > 1;
         for (i, &result) in inst.results.iter().enumerate() {
             self.graph.egg.analysis.span = self.func.span(result);
             let value = self.graph.proj(id, i);
             if several {
                 self.mark(value, position);
+                self.source.push(Written {
+                    id: value,
+                    args: vec![id],
+                    position,
+                });
             }
             self.values.insert(result, value);
         }
@@ -177,15 +191,18 @@ impl Loader<'_> {
     }
 }
 
-/// The operands of a source instruction in the order they were written, by class and canonical node.
-pub fn written_order(loaded: &Loaded) -> HashMap<(Id, Node), Vec<Id>> {
+/// The nodes of the source by class and canonical node: their operands in the order they were written, and the first
+/// position.
+pub fn written(loaded: &Loaded) -> HashMap<(Id, Node), (Vec<Id>, u32)> {
     let egg = &loaded.graph.egg;
-    let mut order = HashMap::new();
-    for (id, args) in &loaded.source {
-        let node = egg.nodes()[usize::from(*id)].clone();
+    let mut found = HashMap::new();
+    for written in &loaded.source {
+        let node = egg.nodes()[usize::from(written.id)].clone();
         let canonical = egg::Language::map_children(node, |c| egg.find(c));
-        let args = args.iter().map(|&a| egg.find(a)).collect();
-        order.entry((egg.find(*id), canonical)).or_insert(args);
+        let args = written.args.iter().map(|&a| egg.find(a)).collect();
+        found
+            .entry((egg.find(written.id), canonical))
+            .or_insert((args, written.position));
     }
-    order
+    found
 }

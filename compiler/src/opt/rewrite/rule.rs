@@ -118,7 +118,6 @@ pub const CONDITIONS: &[(&str, Condition)] = &[
     ("bool", |g, x| g.data(x).ty().elem == Elem::Bool),
     ("signed", |g, x| g.data(x).ty().elem.is_signed_int()),
     ("unsigned", |g, x| g.data(x).ty().elem.is_unsigned_int()),
-    ("nonbool", |g, x| g.data(x).ty().elem != Elem::Bool),
     ("const", |g, x| g.data(x).constant.is_some()),
     ("nonneg", |g, x| g.data(x).facts.has(Facts::NONNEG)),
     ("finite", |g, x| g.data(x).facts.has(Facts::FINITE)),

@@ -23,8 +23,8 @@ pub const RULES: &[Rule] = &[
     Rule::new("cos-abs",              Exact,    "cos(abs(x))",                     "cos(x)"),
 
     // Powers.
-    Rule::new("pow-zero",             Exact,    "pow(x, 0)",                       "1").when("nonbool x"),
-    Rule::new("pow-one",              Exact,    "pow(x, 1)",                       "x").when("nonbool x"),
+    Rule::new("pow-zero",             Exact,    "pow(x, 0)",                       "1"),
+    Rule::new("pow-one",              Exact,    "pow(x, 1)",                       "x"),
     Rule::new("pow-two-int",          Exact,    "pow(x, 2)",                       "mul(x, x)").when("int x"),
     Rule::new("pow-three-int",        Exact,    "pow(x, 3)",                       "mul(x, mul(x, x))").when("int x"),
     Rule::new("pow-two",              Harmless, "pow(x, 2)",                       "mul(x, x)").when("float x"),
@@ -33,8 +33,8 @@ pub const RULES: &[Rule] = &[
     Rule::new("pow-four",             Reassoc,  "pow(x, 4)",                       "mul(mul(x, x), mul(x, x))").when("float x"),
     Rule::new("pow-half",             Reassoc,  "pow(x, 0.5)",                     "sqrt(x)").when("nonneg x, not_neg_zero x"),
     Rule::new("pow-minus-half",       Reassoc,  "pow(x, -0.5)",                    "rsqrt(x)").when("nonneg x, not_neg_zero x"),
-    Rule::new("pow-half-finite",      Fast,     "pow(x, 0.5)",                     "sqrt(x)").when("float x"),
-    Rule::new("pow-minus-half-finite", Fast,    "pow(x, -0.5)",                    "rsqrt(x)").when("float x"),
+    Rule::new("pow-half-finite",      Fast,     "pow(x, 0.5)",                     "sqrt(x)"),
+    Rule::new("pow-minus-half-finite", Fast,    "pow(x, -0.5)",                    "rsqrt(x)"),
     Rule::new("pow-pow-two",          Fast,     "pow(mul(x, x), C)",               "pow(abs(x), mul(C, 2))").when("float x"),
 
     // Roots.

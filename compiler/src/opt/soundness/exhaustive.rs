@@ -13,7 +13,7 @@ use crate::opt::rules;
 /// Every pair of bytes.
 const PAIRS: usize = 1 << 16;
 /// Instances of each rule and element type, which differ in their constants.
-const INSTANCES: usize = 24;
+const INSTANCES: usize = 12;
 
 #[test]
 fn integer_rules_hold_for_every_byte() {

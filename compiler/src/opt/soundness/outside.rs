@@ -29,7 +29,6 @@ fn broken(condition: &str, ty: &Type, seen: &[Array]) -> Option<bool> {
         "int" => elem.is_float() || elem == Elem::Bool,
         "float" => !elem.is_float(),
         "bool" => elem != Elem::Bool,
-        "nonbool" => elem == Elem::Bool,
         "signed" => !elem.is_signed_int(),
         "unsigned" => !elem.is_unsigned_int(),
         "const" => seen.windows(2).any(|w| w[0].to_bits() != w[1].to_bits()),
@@ -132,10 +131,9 @@ fn fires(compiled: &Compiled, left: &Func, letter: char, value: Value) -> bool {
     let value = loaded.graph.egg.find(loaded.roots[1]);
     let mut found = Vec::new();
     compiled.matcher.search(&loaded.graph, root, &mut found);
+    let egg = &loaded.graph.egg;
+    found.retain(|m| m.var(letter).map(|id| egg.find(id)) == Some(value));
     found
-        .into_iter()
-        .filter(|m| m.var(letter).map(|id| loaded.graph.egg.find(id)) == Some(value))
-        .any(|m| {
-            compiled.holds(&loaded.graph, &m) && compiled.apply(&mut loaded.graph, &m).is_some()
-        })
+        .iter()
+        .any(|m| compiled.holds(&loaded.graph, m) && compiled.apply(&mut loaded.graph, m).is_some())
 }
