@@ -428,11 +428,8 @@ fn diff_shows_what_a_setting_changes() {
     assert_eq!(run.code, 1, "{}", run.stderr);
     assert!(run.stdout.contains("--opt 0") && run.stdout.contains("--opt 1"));
     // Division by a power of two is multiplication.
-    let (minus, plus): (Vec<&str>, Vec<&str>) = run
-        .stdout
-        .lines()
-        .skip(3)
-        .partition(|l| l.starts_with('-'));
+    let (minus, plus): (Vec<&str>, Vec<&str>) =
+        run.stdout.lines().skip(3).partition(|l| l.starts_with('-'));
     assert!(minus.iter().any(|l| l.contains("= div ")), "{}", run.stdout);
     assert!(plus.iter().any(|l| l.contains("= mul ")), "{}", run.stdout);
     expect(&tpuc(&["diff", &path]), 64, &["nothing to compare"]);
@@ -440,5 +437,9 @@ fn diff_shows_what_a_setting_changes() {
     let run = tpuc(&["diff", &sized, "--old-set", "N=2"]);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
     let run = tpuc(&["diff", &sized, "--old-set", "N=3"]);
-    assert!(run.code == 1 && run.stdout.contains("--set N=3"), "{}", run.stdout);
+    assert!(
+        run.code == 1 && run.stdout.contains("--set N=3"),
+        "{}",
+        run.stdout
+    );
 }

@@ -37,7 +37,8 @@ impl Pairs {
 
     /// Whether two instructions are the same but for their regions.
     pub fn alike(&self, old: &Inst, new: &Inst) -> bool {
-        old.op == new.op && self.operands(&old.op, &old.args) == Some(sorted(&new.op, new.args.clone()))
+        old.op == new.op
+            && self.operands(&old.op, &old.args) == Some(sorted(&new.op, new.args.clone()))
     }
 }
 

@@ -49,7 +49,10 @@ func f(%0: f32[4], %1: f32[4]) -> (f32[4]) {
     let found = between(BASE, longer);
     let text = "+ %3 = exp %2 : f32[4]\n- %5 = mul %2, %4 : f32[4]\n+ %5 = mul %3, %4 : f32[4]\n";
     assert_eq!(found.text, text);
-    assert_eq!((found.same, found.changed, found.removed, found.added), (2, 1, 0, 1));
+    assert_eq!(
+        (found.same, found.changed, found.removed, found.added),
+        (2, 1, 0, 1)
+    );
     let back = between(longer, BASE);
     let text = "- %3' = exp %2 : f32[4]\n- %4 = mul %3', %3 : f32[4]\n+ %4 = mul %2, %3 : f32[4]\n";
     assert_eq!(back.text, text);

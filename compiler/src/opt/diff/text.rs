@@ -97,7 +97,11 @@ impl Writer<'_> {
         }
         if !inst.results.is_empty() {
             let func = self.func(is_new);
-            let types: Vec<String> = inst.results.iter().map(|&v| func.ty(v).to_string()).collect();
+            let types: Vec<String> = inst
+                .results
+                .iter()
+                .map(|&v| func.ty(v).to_string())
+                .collect();
             let _ = write!(text, " : {}", types.join(", "));
         }
         text

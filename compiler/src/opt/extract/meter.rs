@@ -226,11 +226,7 @@ impl<'a> Meter<'a> {
             // A class without nodes cannot be chosen.
             let choices = self.snapshot.entries[user].choices.len();
             let mut fits = self.selection[user] < choices;
-            for (index, &child) in self
-                .operands(user, self.selection[user])
-                .iter()
-                .enumerate()
-            {
+            for (index, &child) in self.operands(user, self.selection[user]).iter().enumerate() {
                 fits = fits && self.ordered(child, user);
                 if !fits {
                     break;

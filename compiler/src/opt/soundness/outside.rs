@@ -80,12 +80,7 @@ fn every_condition_has_a_meaning_here() {
     }
 }
 
-fn outside(
-    compiled: &Compiled,
-    condition: &str,
-    letter: char,
-    others: &str,
-) -> Result<(), String> {
+fn outside(compiled: &Compiled, condition: &str, letter: char, others: &str) -> Result<(), String> {
     let rule = compiled.rule;
     let mut random = Random::named(&format!("{} {condition} {letter}", rule.name));
     let mut found = 0;
@@ -94,7 +89,9 @@ fn outside(
         // Only the other conditions are helped to hold.
         let data = Values::Everything;
         let made = lettered(&mut random, data, &compiled.left, others, want);
-        let Some((left, letters)) = made else { continue };
+        let Some((left, letters)) = made else {
+            continue;
+        };
         let value = letters[&letter];
         let mut probe = left.clone();
         probe.body.results = vec![value];
