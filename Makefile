@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 CARGO ?= cargo
 
-.PHONY: help setup release mnist test lint fmt bench install clean
+.PHONY: help setup release mnist test check-long lint fmt bench install clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-zA-Z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -23,6 +23,10 @@ test: setup lint ## Formatting, lints and every test
 	scripts/test_setup.sh
 	python3 -B -m unittest discover -q -s bench
 	scripts/test.sh
+
+check-long: setup ## The checks on generated programs at length: 10,000 whole programs
+	TPUC_GENERATED=10000 $(CARGO) test --locked --release --workspace --all-features --test generated -- --nocapture
+	TPUC_RANDOM_PROGRAMS=300 $(CARGO) test --locked --release --workspace --all-features --lib random_programs
 
 lint: setup ## Formatting and lints only, those of the build without MLIR included
 	$(CARGO) fmt --all --check

@@ -60,7 +60,6 @@ const DEARER: [(u64, &[&str]); 5] = [
     (
         6,
         &[
-            "edge_padded",
             "lookup",
             "taken",
             "clipped_take",
@@ -324,107 +323,6 @@ fn unused<'r>(region: &'r Region, used: &HashSet<Value>) -> Option<&'r Inst> {
             true => inst.regions.iter().find_map(|r| unused(r, used)),
             false => Some(inst),
         }
-    })
-}
-
-/// The table of builtins in `docs/ad.md`: value and gradient at each point, on both backends.
-#[test]
-fn the_table_of_conventions_holds() {
-    let rows: Vec<Row> = include_str!("../docs/ad.md")
-        .lines()
-        .filter_map(row)
-        .collect();
-    assert!(rows.len() > 50, "only {} rows", rows.len());
-    let folder = tempfile::tempdir().expect("a folder for the program");
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let (mut lets, mut saved) = (String::new(), Vec::new());
-    for (i, row) in rows.iter().enumerate() {
-        let e = row.expression;
-        // From a file, so that no compiler knows the point.
-        let _ = writeln!(lets, "    let v{i} = {{ let x = data.x{i}; {e} }};");
-        let _ = writeln!(
-            lets,
-            "    let g{i} = grad(|x| {{ let y = {e}; -4.0 * sum(y) }})(data.x{i});"
-        );
-        saved.push(format!("v{i}: v{i}, g{i}: g{i}"));
-    }
-    let text = format!(
-        "main {{\n    let data = load(\"{}\");\n{lets}    save({{ {} }}, \"{}\");\n}}\n",
-        path("in.safetensors"),
-        saved.join(", "),
-        path("out.safetensors")
-    );
-    std::fs::write(path("program.tl"), &text).expect("written");
-    let point = |(i, row): (usize, &Row)| safetensors::Tensor {
-        name: format!("x{i}"),
-        elem: "f32".into(),
-        shape: vec![row.at.len()],
-        numbers: row.at.clone(),
-    };
-    let points: Vec<_> = rows.iter().enumerate().map(point).collect();
-    safetensors::write(Path::new(&path("in.safetensors")), &points);
-    let mut wrong = Vec::new();
-    for backend in ["cpu", "interp"] {
-        let file = path("program.tl");
-        let run = match backend {
-            "cpu" => tpuc(&["run", &file, "--opt", "0"]),
-            _ => tpuc(&["run", &file, "--opt", "0", "--backend", backend]),
-        };
-        assert_eq!(run.code, 0, "{}", run.stderr);
-        let found = safetensors::read(Path::new(&path("out.safetensors")));
-        for (i, row) in rows.iter().enumerate() {
-            let gradient: Vec<f64> = found[&format!("g{i}")].iter().map(|g| g / -4.0).collect();
-            for (what, found, expected) in [
-                ("value", &found[&format!("v{i}")], &row.value),
-                ("gradient", &gradient, &row.derivative),
-            ] {
-                let close = |(f, e): (&f64, &f64)| {
-                    f == e || f.is_nan() && e.is_nan() || (f - e).abs() <= 1e-6 * e.abs().max(0.1)
-                };
-                if found.len() != expected.len() || !found.iter().zip(expected).all(close) {
-                    wrong.push(format!(
-                        "{} at {:?}: the {what} is {found:?}, not {expected:?} ({backend})",
-                        row.expression, row.at
-                    ));
-                }
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-}
-
-struct Row<'a> {
-    expression: &'a str,
-    at: Vec<f64>,
-    value: Vec<f64>,
-    derivative: Vec<f64>,
-}
-
-/// A row whose first cell is an expression in `x`, not the name of a primitive.
-fn row(line: &str) -> Option<Row<'_>> {
-    let cells: Vec<&str> = line
-        .trim()
-        .trim_matches('|')
-        .split('|')
-        .map(str::trim)
-        .collect();
-    let [expression, at, value, derivative] = cells[..] else {
-        return None;
-    };
-    let expression = expression.strip_prefix('`')?.strip_suffix('`')?;
-    if !expression.contains('(') && !expression.contains(' ') && !expression.contains('[') {
-        return None;
-    }
-    let numbers = |text: &str| -> Vec<f64> {
-        let words = text.trim_matches(['[', ']']).split(',').map(str::trim);
-        let words = words.filter(|word| !word.is_empty());
-        words.map(|word| word.parse().expect("a number")).collect()
-    };
-    Some(Row {
-        expression,
-        at: numbers(at),
-        value: numbers(value),
-        derivative: numbers(derivative),
     })
 }
 

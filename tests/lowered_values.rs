@@ -9,7 +9,7 @@ mod support;
 use serde::Deserialize;
 use support::pjrt::{cpu, run, together};
 use tpuc_compiler::interp::{Array, Precision, eval};
-use tpuc_compiler::ir::literal::{decode_f64, encode_f64};
+use tpuc_compiler::ir::literal::{decode_f64, encode_f64, ulps_between};
 use tpuc_compiler::ir::parse::parse;
 use tpuc_compiler::ir::{Elem, Func, Type};
 
@@ -273,7 +273,9 @@ impl Allowance {
             return self.ulps > 0 || self.relative > 0.0 || self.absolute > 0.0;
         }
         let error = (f - e).abs();
-        error <= self.relative * e.abs() || error <= self.absolute || steps(elem, f, e) <= self.ulps
+        error <= self.relative * e.abs()
+            || error <= self.absolute
+            || ulps_between(elem, f, e) <= self.ulps
     }
 }
 
@@ -288,17 +290,4 @@ fn rounding_of_sums(elem: Elem, results: &[u64]) -> f64 {
     let sizes = results.iter().map(|&b| decode_f64(elem, b).abs());
     let largest = sizes.filter(|x| x.is_finite()).fold(0.0, f64::max);
     2.0 * step * largest
-}
-
-/// How many values of the element type lie between two.
-fn steps(elem: Elem, a: f64, b: f64) -> u64 {
-    let place = |x: f64| {
-        let magnitude = encode_f64(elem, x.abs()) as i64;
-        if x.is_sign_negative() {
-            -magnitude
-        } else {
-            magnitude
-        }
-    };
-    place(a).abs_diff(place(b))
 }

@@ -5,7 +5,7 @@ mod support;
 use std::fmt::Write;
 use std::path::Path;
 use support::composite::{Case, cases, inputs};
-use support::generate::function;
+use support::generate::{Function, function};
 use support::{program, safetensors, tpuc};
 use tpuc_compiler::lower::{self, Options};
 use tpuc_compiler::opt::cost::device::CPU;
@@ -26,7 +26,7 @@ fn stablehlo(text: &str, level: Level) -> String {
 const PROGRAMS: u64 = 16;
 
 #[test]
-fn renaming_dead_code_and_layout_leave_the_stablehlo_as_it_is() {
+fn names_order_dead_code_and_layout_leave_the_stablehlo_as_it_is() {
     let mut wrong = Vec::new();
     for seed in 0..PROGRAMS {
         let given = function("f", seed);
@@ -34,6 +34,7 @@ fn renaming_dead_code_and_layout_leave_the_stablehlo_as_it_is() {
         let unused = "{\n    let unused = sin(f32(v1));\n    let also = [unused, unused];\n";
         let changes = [
             ("renamed", renamed(&text)),
+            ("reordered", reordered(given)),
             ("with dead code", text.replacen("{\n", unused, 1)),
             (
                 "laid out anew",
@@ -61,6 +62,12 @@ fn renaming_dead_code_and_layout_leave_the_stablehlo_as_it_is() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong[0]);
 }
 
+/// The first two values, of which none needs the other, in the other order.
+fn reordered(mut given: Function) -> String {
+    given.lets.swap(0, 1);
+    given.text()
+}
+
 /// Every variable `v1`, `v2`, … under another name.
 fn renamed(text: &str) -> String {
     let mut out = String::new();
@@ -75,6 +82,76 @@ fn renamed(text: &str) -> String {
         before = c;
     }
     out
+}
+
+/// The gradient of a sum of losses, each with a factor, is the sum of their gradients with the factors.
+#[test]
+fn gradients_are_linear_in_the_loss() {
+    let pairs = |case: &Case| {
+        // A function's own derivative need not be linear; those that are have a forward mode too.
+        if case.gradient.is_none() || case.tangent.is_none() {
+            return Vec::new();
+        }
+        let name = &case.name;
+        let params = case.float_names("").join(", ");
+        let at = case.float_names(&format!("data.{name}_")).join(", ");
+        let call = case.call();
+        let (a, b) = (
+            format!("sum({call} * data.{name}_ct)"),
+            format!("sum(sin({call}))"),
+        );
+        let grad = |loss: &str| format!("grad(|{params}| {loss})({at})");
+        let together = grad(&format!("2.5 * {a} - 0.75 * {b}"));
+        let apart = format!("2.5 * {} - 0.75 * {}", grad(&a), grad(&b));
+        vec![(together, apart)]
+    };
+    laws(&pairs, 5e-5);
+}
+
+/// `vmap(f)` of stacked arguments is what `f` gives for each, stacked; the same of its gradient.
+#[test]
+fn vmap_of_a_stack_is_the_stack_of_the_results() {
+    let pairs = |case: &Case| {
+        let name = &case.name;
+        let names: Vec<&String> = case.params.iter().map(|p| &p.0).collect();
+        let integer = |i: usize| case.params[i].1 != "f32";
+        let stacks = names.iter().enumerate().map(|(i, p)| match integer(i) {
+            true => format!("stack((data.{name}_{p}, data.{name}_{p}, data.{name}_{p}))"),
+            false => {
+                format!("stack((data.{name}_{p}, data.{name}_{p} * 1.25, data.{name}_{p} * 0.75))")
+            }
+        });
+        let stacks = stacks.collect::<Vec<_>>().join(", ");
+        let one = |scale: &str| {
+            let args = names.iter().enumerate().map(|(i, p)| match integer(i) {
+                true => format!("data.{name}_{p}"),
+                false => format!("data.{name}_{p} * {scale}"),
+            });
+            args.collect::<Vec<_>>().join(", ")
+        };
+        let each = |f: &str| {
+            format!(
+                "stack(({f}({}), {f}({}), {f}({})))",
+                one("1.0"),
+                one("1.25"),
+                one("0.75")
+            )
+        };
+        let mut found = vec![(format!("vmap({name})({stacks})"), each(name))];
+        if case.gradient.is_some() {
+            let first = case
+                .params
+                .iter()
+                .position(|p| p.1 == "f32")
+                .expect("a float");
+            let params: Vec<String> = names.iter().map(|p| p.to_string()).collect();
+            let loss = format!("|{0}| sum({name}({0}) * data.{name}_ct)", params.join(", "));
+            let grad = format!("grad({loss}, wrt={first})");
+            found.push((format!("vmap({grad})({stacks})"), each(&grad)));
+        }
+        found
+    };
+    laws(&pairs, 2e-5);
 }
 
 /// The gradient of a sum of losses, each with a factor, is the sum of their gradients with the factors.

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tpuc_compiler::ir::Elem;
-use tpuc_compiler::ir::literal::{decode_f64, encode_f64};
+use tpuc_compiler::ir::literal::{decode_f64, ulps_between};
 
 /// An array, its elements as bit patterns.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +110,7 @@ fn near(elem: Elem, f: u64, e: u64, tolerance: Tolerance, largest: f64) -> bool 
         Tolerance::Mixed(r) if (x - y).abs() <= r * y.abs().max(1.0) => return true,
         Tolerance::Close(_) | Tolerance::Mixed(_) => 1,
     };
-    ulps > 0 && steps(elem, x, y) <= ulps
+    ulps > 0 && ulps_between(elem, x, y) <= ulps
 }
 
 /// Zero or subnormal where it is computed, which for 16 bits is in f32: the device may make a zero of it.
@@ -120,19 +120,6 @@ fn is_tiny(elem: Elem, x: f64) -> bool {
         _ => f64::from(f32::MIN_POSITIVE),
     };
     x.abs() < smallest
-}
-
-/// How many values of the element type lie between two.
-fn steps(elem: Elem, a: f64, b: f64) -> u64 {
-    let place = |x: f64| {
-        let magnitude = encode_f64(elem, x.abs()) as i64;
-        if x.is_sign_negative() {
-            -magnitude
-        } else {
-            magnitude
-        }
-    };
-    place(a).abs_diff(place(b))
 }
 
 fn shown(elem: Elem, bits: u64) -> String {

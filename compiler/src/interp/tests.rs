@@ -4,7 +4,7 @@ mod any_shape;
 
 use super::array::round;
 use super::{Array, Data, Precision, eval};
-use crate::ir::literal::{decode_f64, encode_f64};
+use crate::ir::literal::{decode_f64, ulps_between};
 use crate::ir::parse::parse;
 use crate::ir::types::{Elem, Type};
 use serde::Deserialize;
@@ -77,19 +77,6 @@ fn close(elem: Elem, found: u64, expected: u64, case: &Case) -> bool {
         return false;
     }
     (f - e).abs() <= case.relative * e.abs() || ulps_between(elem, f, e) <= case.ulps
-}
-
-/// How many steps of the element type lie between two values.
-fn ulps_between(elem: Elem, a: f64, b: f64) -> u64 {
-    let place = |x: f64| {
-        let magnitude = encode_f64(elem, x.abs()) as i64;
-        if x.is_sign_negative() {
-            -magnitude
-        } else {
-            magnitude
-        }
-    };
-    place(a).abs_diff(place(b))
 }
 
 fn run(text: &str, inputs: &[Array], precision: Precision) -> Vec<Array> {

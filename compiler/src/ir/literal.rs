@@ -152,6 +152,19 @@ pub fn decode_f64(elem: Elem, bits: u64) -> f64 {
     }
 }
 
+/// How many values of a float type lie between two, each of which is one of them.
+pub fn ulps_between(elem: Elem, a: f64, b: f64) -> u64 {
+    let place = |x: f64| {
+        let magnitude = encode_f64(elem, x.abs()) as i64;
+        if x.is_sign_negative() {
+            -magnitude
+        } else {
+            magnitude
+        }
+    };
+    place(a).abs_diff(place(b))
+}
+
 /// The value of an integer or bool pattern, sign-extended; floats are truncated.
 pub fn decode_i64(elem: Elem, bits: u64) -> i64 {
     match elem {

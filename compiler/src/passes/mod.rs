@@ -10,6 +10,7 @@ mod dce;
 mod erase;
 mod fold;
 mod licm;
+mod order;
 mod scan_xs;
 mod silence;
 mod simplify_regions;
@@ -39,7 +40,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 9] = [
+pub const REGISTRY: [Pass; 11] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -55,6 +56,11 @@ pub const REGISTRY: [Pass; 9] = [
         name: "dce_before",
         stage: Stage::BeforeDerivatives,
         run: dce::run,
+    },
+    Pass {
+        name: "order_before",
+        stage: Stage::BeforeDerivatives,
+        run: order::run,
     },
     Pass {
         name: "erase",
@@ -85,6 +91,11 @@ pub const REGISTRY: [Pass; 9] = [
         name: "dce",
         stage: Stage::AfterDerivatives,
         run: dce::run,
+    },
+    Pass {
+        name: "order",
+        stage: Stage::AfterDerivatives,
+        run: order::run,
     },
 ];
 

@@ -144,12 +144,40 @@ const REMAT: &str = "func f(%x: f32[3], %w: f32[3]) -> (f32) {
   %s = reduce_sum[axes = [0]] %h : f32
   return %s }";
 
+/// A `while` that nothing differentiable goes through.
+const BESIDE_WHILE: &str = "func f(%x: f32, %n: i32) -> (f32) {
+      %k = while %n : i32 cond(%i: i32) {
+        %ten = constant 10 : i32
+        %t = lt %i, %ten : bool
+        yield %t
+      } body(%l: i32) {
+        %j = add %l, %l : i32
+        yield %j
+      }
+      %y = convert %k : f32
+      %r = mul %x, %y : f32
+      return %r }";
+
+/// A loop, a branch, and so on; the `while` is checked apart, as it has no reverse mode.
+pub fn cases() -> Vec<Case> {
+    vec![
+        text_case("rnn", RNN, &[R, R, R, R]),
+        text_case("lookup", LOOKUP, &[R, R]),
+        text_case("nested", NESTED, &[R, R]),
+        text_case("switching", SWITCHING, &[R, R]),
+        text_case("then", BRANCH, &[R, R, (0.0, 0.9)]),
+        text_case("else", BRANCH, &[R, R, (1.0, 1.9)]),
+        text_case("custom", CUSTOM, &[R, R]),
+        text_case("remat", REMAT, &[R, R]),
+        text_case("beside a while", BESIDE_WHILE, &[R, (1.0, 3.0)]),
+    ]
+}
+
 #[test]
-fn scans() {
-    check(&text_case("rnn", RNN, &[R, R, R, R]), Order::Second);
-    check(&text_case("lookup", LOOKUP, &[R, R]), Order::Second);
-    check(&text_case("nested", NESTED, &[R, R]), Order::Second);
-    check(&text_case("switching", SWITCHING, &[R, R]), Order::Second);
+fn regions() {
+    for case in cases() {
+        check(&case, Order::Second);
+    }
 }
 
 #[test]
@@ -162,13 +190,6 @@ fn scan_without_iterations() {
       }
       return %r, %ys }";
     check(&text_case("empty loop", text, &[R, R]), Order::Second);
-}
-
-#[test]
-fn branches() {
-    for (name, bounds) in [("then", (0.0, 0.9)), ("else", (1.0, 1.9))] {
-        check(&text_case(name, BRANCH, &[R, R, bounds]), Order::Second);
-    }
 }
 
 #[test]
@@ -202,24 +223,6 @@ fn forward_through_while() {
     );
     let b = run(&expected, &[case.inputs[0].clone(), tangent]);
     assert_eq!((&a[0], &a[2]), (&b[0], &b[1]));
-
-    // A while that nothing differentiable goes through does not matter.
-    let beside = "func f(%x: f32, %n: i32) -> (f32) {
-      %k = while %n : i32 cond(%i: i32) {
-        %ten = constant 10 : i32
-        %t = lt %i, %ten : bool
-        yield %t
-      } body(%l: i32) {
-        %j = add %l, %l : i32
-        yield %j
-      }
-      %y = convert %k : f32
-      %r = mul %x, %y : f32
-      return %r }";
-    check(
-        &text_case("beside a while", beside, &[R, (1.0, 3.0)]),
-        Order::Second,
-    );
 }
 
 #[test]
@@ -246,9 +249,6 @@ fn batched_while_stops_each_element_alone() {
 
 #[test]
 fn own_derivatives() {
-    let case = text_case("custom", CUSTOM, &[R, R]);
-    check(&case, Order::Second);
-
     // In a loop, batched, and recomputed.
     let looped = CUSTOM.replace("func f(%x: f32[3], %y: f32[3]) -> (f32[3]) {", "func f(%x0: f32[3], %ys: f32[4, 3]) -> (f32[3]) {\n  %out = scan[length = 4, carry = 1] %x0, %ys : f32[3] body(%i: i32, %x: f32[3], %y: f32[3]) {");
     let looped = looped.replace("  return %s }", "  yield %s }\n return %out }");
@@ -303,7 +303,6 @@ fn batched_own_derivative_of_a_shared_argument_is_summed() {
 
 #[test]
 fn recomputation() {
-    check(&text_case("remat", REMAT, &[R, R]), Order::Second);
     let g = checked(transform::value_and_grad(&func(REMAT), &[true, true]).expect("reverse mode"));
     insta::assert_snapshot!(format!("{}\n{g}", func(REMAT)));
 }

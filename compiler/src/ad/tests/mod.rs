@@ -2,7 +2,6 @@
 
 mod check;
 mod control;
-mod conventions;
 mod primitives;
 mod programs;
 mod random;

@@ -2,10 +2,8 @@
 
 use super::Call;
 use super::attrs::wrap;
-use super::index;
 use super::num::Num;
 use super::reduce::accumulator;
-use crate::ir::literal::encode_i64;
 use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Literal, Op, Type, Value};
 
 /// The result type has the shape: `reshape`, `flatten`, `expand_dims`, `squeeze`.
@@ -110,15 +108,16 @@ pub(super) fn pad(b: &mut Builder, c: &Call) -> Value {
         Some(mode) if mode != "constant" && !shape.contains(&0) => {
             let mut y = x;
             for (axis, &(low, high)) in sides.iter().enumerate() {
-                if (low, high) != (0, 0) {
-                    let n = shape[axis] as i64;
-                    let picked: Vec<u64> = (-low..n + high)
-                        .map(|p| encode_i64(Elem::I32, source(mode, p, n)))
-                        .collect();
-                    let ty = Type::new(Elem::I32, vec![picked.len()]);
-                    let picked = b.op(Op::Constant(Literal::dense_bits(ty, picked)), &[]);
-                    y = index::along_axis(b, y, picked, axis);
-                }
+                let n = shape[axis] as i64;
+                let mut parts = picked(b, y, axis, (-low..0).map(|p| source(mode, p, n)));
+                parts.push(y);
+                parts.extend(picked(
+                    b,
+                    y,
+                    axis,
+                    (n..n + high).map(|p| source(mode, p, n)),
+                ));
+                y = b.concat(&parts, axis);
             }
             y
         }
@@ -133,6 +132,33 @@ pub(super) fn pad(b: &mut Builder, c: &Call) -> Value {
             b.op(op, &[x, c.args[1]])
         }
     }
+}
+
+/// The elements at positions of an axis, one after the other, as slices: what goes down is turned, what stays is stretched.
+fn picked(b: &mut Builder, x: Value, axis: usize, at: impl Iterator<Item = i64>) -> Vec<Value> {
+    let positions: Vec<i64> = at.collect();
+    let mut parts = Vec::new();
+    let mut rest = &positions[..];
+    while let [first, after @ ..] = rest {
+        let step = after.first().map(|next| next - first);
+        let step = step.filter(|s| s.abs() == 1).unwrap_or(0);
+        let count = 1 + rest.windows(2).take_while(|w| w[1] - w[0] == step).count();
+        let last = rest[count - 1];
+        let (low, high) = (*first.min(&last) as usize, *first.max(&last) as usize);
+        let mut part = b.slice_axis(x, axis, low, high + 1);
+        if step < 0 {
+            part = b.op(Op::Reverse { axes: vec![axis] }, &[part]);
+        }
+        if step == 0 && count > 1 {
+            let mut shape = b.shape_of(part);
+            shape[axis] = count;
+            let dims: Vec<usize> = (0..shape.len()).collect();
+            part = b.broadcast_in(part, &shape, &dims);
+        }
+        parts.push(part);
+        rest = &rest[count..];
+    }
+    parts
 }
 
 /// Which of `n` elements stands at position `p` of a padded axis, where those of the array begin at 0.

@@ -1,0 +1,206 @@
+//! Generated programs: the interpreter, the device without the optimiser, and the device with all of it give the same
+//! values, within the rounding of the element type.
+//!
+//! `TPUC_GENERATED` is how many programs are tried, `TPUC_GENERATED_FROM` the first seed. How far rounding may carry a result is
+//! measured: the interpreter computes each program in its element types and in f64. Where the two are far apart the program
+//! says nothing, and where it gives a NaN or an infinity neither; both are counted.
+
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use support::generate::{Rng, Ty, function};
+use support::pjrt::{cpu, run, together};
+use support::program;
+use tpuc_compiler::interp::{Array, Precision, eval};
+use tpuc_compiler::ir::literal::decode_f64;
+use tpuc_compiler::ir::{Elem, Func};
+use tpuc_compiler::opt::cost::device::CPU;
+use tpuc_compiler::opt::{Level, optimise};
+use tpuc_compiler::passes::{self, Stage};
+
+const PROGRAMS: u64 = 300;
+/// How many are compiled as one module.
+const TOGETHER: usize = 60;
+
+/// A generated function with its inputs and what it should give.
+struct Trial {
+    seed: u64,
+    text: String,
+    func: Func,
+    inputs: Vec<Array>,
+    /// In the element types, and in f64.
+    expected: [Vec<Array>; 2],
+}
+
+#[derive(Default)]
+struct Count {
+    tried: usize,
+    not_finite: usize,
+    unstable: usize,
+    compared: usize,
+    wrong: Vec<String>,
+}
+
+#[test]
+fn interpreter_and_device_agree_on_generated_programs() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse().ok());
+    let from = number("TPUC_GENERATED_FROM").unwrap_or(0);
+    let programs = number("TPUC_GENERATED").unwrap_or(PROGRAMS);
+    let seeds: Vec<u64> = (from..from + programs).collect();
+    let mut count = Count::default();
+    let (client, version) = cpu();
+    for chunk in seeds.chunks(TOGETHER) {
+        let mut trials = Vec::new();
+        for &seed in chunk {
+            count.tried += 1;
+            let made = catch_unwind(AssertUnwindSafe(|| trial(seed)));
+            match made.unwrap_or_else(|_| Err("panicked".into())) {
+                Ok(trial) if trial.is_finite() => trials.push(trial),
+                Ok(_) => count.not_finite += 1,
+                Err(e) => {
+                    let text = function("f", seed).text();
+                    count.wrong.push(format!("seed {seed}: {e}\n{text}"));
+                }
+            }
+        }
+        for level in [Level::None, Level::Aggressive] {
+            let on_device = |trials: &[Trial]| {
+                let funcs: Vec<Func> = trials.iter().map(|t| optimised(&t.func, level)).collect();
+                let inputs: Vec<Vec<u64>> = trials
+                    .iter()
+                    .flat_map(|t| t.inputs.iter().map(Array::to_bits))
+                    .collect();
+                catch_unwind(AssertUnwindSafe(|| {
+                    run(&client, &version, &together(&funcs), &inputs)
+                }))
+            };
+            match catch_unwind(AssertUnwindSafe(|| on_device(&trials))) {
+                Ok(Ok(found)) => {
+                    let mut found = found.into_iter();
+                    for trial in &trials {
+                        let results: Vec<_> = found.by_ref().take(2).collect();
+                        compare(trial, level, &results, &mut count);
+                    }
+                }
+                // One at a time, to name those that do not run.
+                _ => {
+                    for trial in &trials {
+                        let alone = std::slice::from_ref(trial);
+                        match catch_unwind(AssertUnwindSafe(|| on_device(alone))) {
+                            Ok(Ok(found)) => compare(trial, level, &found, &mut count),
+                            _ => count.wrong.push(format!(
+                                "seed {}: does not run at {level:?}\n{}",
+                                trial.seed, trial.text
+                            )),
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let Count {
+        tried,
+        not_finite,
+        unstable,
+        compared,
+        wrong,
+    } = count;
+    println!(
+        "{tried} programs: {not_finite} not finite, {compared} results compared, {unstable} unstable, {} wrong",
+        wrong.len()
+    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(
+        compared > tried,
+        "only {compared} results of {tried} programs"
+    );
+}
+
+fn trial(seed: u64) -> Result<Trial, String> {
+    let given = function("f", seed);
+    let text = given.text();
+    let func = program::function(&text, "f")?;
+    let mut rng = Rng::new(!seed);
+    let inputs: Vec<Array> = func
+        .input_types()
+        .into_iter()
+        .zip(&given.inputs)
+        .map(|(ty, given)| {
+            let values: Vec<f64> = (0..ty.numel()).map(|_| number(&mut rng, given)).collect();
+            Array::of(ty, &values)
+        })
+        .collect();
+    let eval = |precision| eval(&func, &inputs, precision).map_err(|e| format!("interpreter: {e}"));
+    let expected = [eval(Precision::Element)?, eval(Precision::F64)?];
+    Ok(Trial {
+        seed,
+        text,
+        func,
+        inputs,
+        expected,
+    })
+}
+
+/// Floats are short in every element type, so that all of them hold the same.
+fn number(rng: &mut Rng, ty: &Ty) -> f64 {
+    match ty.elem {
+        "bool" => (rng.unit() < 0.5).into(),
+        _ if ty.is_float() => (rng.unit() * 256.0).floor() / 64.0 - 2.0,
+        elem if elem.starts_with('u') => (rng.unit() * 5.0).floor(),
+        _ => (rng.unit() * 7.0).floor() - 2.0,
+    }
+}
+
+fn optimised(func: &Func, level: Level) -> Func {
+    optimise(&passes::run(Stage::AfterDerivatives, func), level, &CPU).0
+}
+
+impl Trial {
+    fn is_finite(&self) -> bool {
+        let arrays = self.expected.iter().flatten();
+        arrays
+            .filter(|a| a.ty.elem.is_float())
+            .all(|a| a.to_f64().iter().all(|x| x.is_finite()))
+    }
+}
+
+fn epsilon(elem: Elem) -> f64 {
+    match elem {
+        Elem::F64 => f64::EPSILON,
+        Elem::F16 => f64::from(f32::EPSILON) * 8192.0,
+        Elem::BF16 => f64::from(f32::EPSILON) * 65536.0,
+        _ => f64::from(f32::EPSILON),
+    }
+}
+
+fn compare(trial: &Trial, level: Level, found: &[Vec<u64>], count: &mut Count) {
+    let [expected, wide] = &trial.expected;
+    for (i, (found, (expected, wide))) in found.iter().zip(expected.iter().zip(wide)).enumerate() {
+        let elem = expected.ty.elem;
+        let e = expected.to_f64();
+        let f: Vec<f64> = match elem.is_float() {
+            true => found.iter().map(|&b| decode_f64(elem, b)).collect(),
+            false => Array::from_bits(expected.ty.clone(), found.clone()).to_f64(),
+        };
+        let mut allowed = 0.0;
+        if elem.is_float() {
+            let scale = e.iter().fold(1e-3_f64, |m, x| m.max(x.abs()));
+            let pairs = e.iter().zip(wide.to_f64());
+            let rounding = pairs.fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
+            // An f64 has nothing to be compared with; the programs are short.
+            allowed = 20.0 * rounding + 100.0 * epsilon(elem) * scale;
+            if rounding > 0.02 * scale {
+                count.unstable += 1;
+                continue;
+            }
+        }
+        count.compared += 1;
+        let close = |(f, e): (&f64, &f64)| (f - e).abs() <= allowed;
+        if f.len() != e.len() || !f.iter().zip(&e).all(close) {
+            let (seed, text) = (trial.seed, &trial.text);
+            count.wrong.push(format!(
+                "seed {seed}: result {i} at {level:?}: {f:?}\nnot {e:?}\n{text}"
+            ));
+        }
+    }
+}
