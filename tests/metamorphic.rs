@@ -154,30 +154,6 @@ fn vmap_of_a_stack_is_the_stack_of_the_results() {
     laws(&pairs, 2e-5);
 }
 
-/// The gradient of a sum of losses, each with a factor, is the sum of their gradients with the factors.
-#[test]
-fn gradients_are_linear_in_the_loss() {
-    let pairs = |case: &Case| {
-        // A function's own derivative need not be linear; those that are have a forward mode too.
-        if case.gradient.is_none() || case.tangent.is_none() {
-            return Vec::new();
-        }
-        let name = &case.name;
-        let params = case.float_names("").join(", ");
-        let at = case.float_names(&format!("data.{name}_")).join(", ");
-        let call = case.call();
-        let (a, b) = (
-            format!("sum({call} * data.{name}_ct)"),
-            format!("sum(sin({call}))"),
-        );
-        let grad = |loss: &str| format!("grad(|{params}| {loss})({at})");
-        let together = grad(&format!("2.5 * {a} - 0.75 * {b}"));
-        let apart = format!("2.5 * {} - 0.75 * {}", grad(&a), grad(&b));
-        vec![(together, apart)]
-    };
-    laws(&pairs, 5e-5);
-}
-
 /// Runs both sides of equations about every composite function, in the interpreter, and compares them.
 fn laws(pairs: &dyn Fn(&Case) -> Vec<(String, String)>, tolerance: f64) {
     let cases = cases();

@@ -6,7 +6,7 @@
 //! ([`super::transpose`]). Forward mode does not make one, it emits its linear operations in place.
 
 use crate::ir::{BinaryOp, Func, Inst, Op, Region, Type, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// An operand of a linear primitive.
 #[derive(Clone, Debug)]
@@ -306,30 +306,39 @@ impl LinScan<'_> {
         let Some(out) = carry.out else { return false };
         let outs = self.carries.iter().filter_map(|c| c.out);
         let leaving: Vec<Value> = outs.chain(self.ys.iter().copied()).collect();
-        let mut v = carry.param;
+        let mut users: HashMap<Value, Vec<&LinInst>> = HashMap::new();
         for inst in &self.body.tape {
-            if !inst.linear_operands().contains(&v) {
-                continue;
+            for v in inst.linear_operands() {
+                users.entry(v).or_default().push(inst);
             }
-            if leaving.contains(&v) {
-                return false;
-            }
-            let LinOp::Prim { op, args } = &inst.op else {
-                return false;
-            };
-            let summand = match (op, &args[..]) {
-                (Op::Binary(BinaryOp::Add), [Operand::Lin(a), Operand::Lin(b)]) => a != b,
-                (Op::Binary(BinaryOp::Sub), [Operand::Lin(a), Operand::Lin(b)]) => {
-                    *a == v && a != b
-                }
-                _ => false,
-            };
-            if !summand {
-                return false;
-            }
-            v = inst.results[0];
         }
-        v == out && leaving.iter().filter(|l| **l == out).count() == 1
+        let mut v = carry.param;
+        loop {
+            let left = leaving.iter().filter(|l| **l == v).count();
+            match (users.get(&v).map(Vec::as_slice), left) {
+                (None, 1) => return v == out,
+                (Some([user]), 0) => match user.sum_with(v) {
+                    Some(sum) => v = sum,
+                    None => return false,
+                },
+                _ => return false,
+            }
+        }
+    }
+}
+
+impl LinInst<'_> {
+    /// The result, if it is `v` and something else added to it or taken from it.
+    fn sum_with(&self, v: Value) -> Option<Value> {
+        let LinOp::Prim { op, args } = &self.op else {
+            return None;
+        };
+        let is_sum = match (op, &args[..]) {
+            (Op::Binary(BinaryOp::Add), [Operand::Lin(_), Operand::Lin(_)]) => true,
+            (Op::Binary(BinaryOp::Sub), [Operand::Lin(a), Operand::Lin(_)]) => *a == v,
+            _ => false,
+        };
+        is_sum.then_some(self.results[0])
     }
 }
 

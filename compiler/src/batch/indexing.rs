@@ -110,7 +110,7 @@ pub fn gather(bx: &mut Batcher, dims: &GatherDims, x: Lane, indices: Lane) -> La
         }
         (Lane::Mapped(_), Lane::Mapped(_)) => {
             new.offset_dims = shifted(&dims.offset_dims);
-            new.slice_sizes.insert(0, bx.size.min(1));
+            new.slice_sizes.insert(0, 1);
             shift_operand(&mut new);
             shift_indices(&mut new);
             new.operand_batching_dims.insert(0, 0);

@@ -72,6 +72,15 @@ pub fn vmap(f: &Func, in_axes: &[Option<usize>], size: usize) -> Result<Func, Ad
         };
         bx.set(p, lane);
     }
+    if size == 0 {
+        // No element to compute anything for; a slice that drops the batch would find none.
+        let empty = f.output_types().into_iter().map(|ty| {
+            let shape = bx.batched_shape(&ty.shape);
+            bx.e.zeros(&ty.with_shape(shape))
+        });
+        let results = empty.collect();
+        return Ok(bx.e.finish(results));
+    }
     // Only after all parameters, which must come first.
     for (i, &p) in f.body.params.iter().enumerate() {
         if let (Lane::Mapped(v), Some(Some(axis))) = (bx.get(p), in_axes.get(i)) {

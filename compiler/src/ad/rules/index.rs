@@ -20,9 +20,14 @@ pub fn sort(cx: &mut Cx, axis: usize, keys: usize, descending: bool, args: &[Dua
     let Some(order) = results.pop() else {
         return Vec::new();
     };
+    // Without elements there is nothing to gather.
+    if shape.contains(&0) {
+        let duals = results.into_iter().zip(args);
+        return duals.map(|(y, a)| Dual::new(y, a.tangent)).collect();
+    }
+    let dims = along_axis(shape.len(), axis);
     let mut column = shape;
     column.push(1);
-    let dims = along_axis(column.len() - 1, axis);
     let indices = cx.e.reshape(order, &column);
     results
         .into_iter()
@@ -41,7 +46,7 @@ pub fn sort(cx: &mut Cx, axis: usize, keys: usize, descending: bool, args: &[Dua
 
 /// Dimension numbers that take, at each place, the element at an index along one axis: operand `S`, indices `S × 1`,
 /// result `S` of the same rank.
-pub fn along_axis(rank: usize, axis: usize) -> GatherDims {
+fn along_axis(rank: usize, axis: usize) -> GatherDims {
     let others: Vec<usize> = (0..rank).filter(|&d| d != axis).collect();
     GatherDims {
         offset_dims: Vec::new(),

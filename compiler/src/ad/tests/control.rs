@@ -1,7 +1,7 @@
 //! Loops, branches, own derivatives and recomputation: both modes, order 2, batched; and what is kept for the backward
 //! pass.
 
-use super::check::{Order, check, check_batching, run};
+use super::check::{Case, Order, check, check_batching, run};
 use super::primitives::{R, text_case};
 use super::programs::{checked, func};
 use crate::ad::AdErrorKind;
@@ -287,7 +287,7 @@ fn own_derivatives() {
 fn batched_own_derivative_of_a_shared_argument_is_summed() {
     let f = func(CUSTOM);
     let v = checked(transform::vmap(&f, &[Some(0), None], 2).expect("batched"));
-    let case = super::check::Case {
+    let case = Case {
         name: "custom, one argument shared".into(),
         func: v,
         inputs: vec![

@@ -92,7 +92,11 @@ pub fn scatter(
 ) -> Result<(), AdErrorKind> {
     let indices = tx.coefficient_of(&args[1])?;
     let updates = operand_type(tx, &args[2]);
-    if let Operand::Lin(t) = args[2] {
+    // Where nothing can be written, the updates count for nothing.
+    let is_empty = tx.cx.e.shape(ct).contains(&0);
+    if let Operand::Lin(t) = args[2]
+        && !is_empty
+    {
         let part = match op {
             ScatterOp::Add => read_back(tx, dims, indices, &updates, ct),
             ScatterOp::Set => read_winners(tx, dims, indices, &updates, ct),
@@ -126,7 +130,7 @@ fn read_back(
     ct: Value,
 ) -> Value {
     let shape = tx.cx.e.shape(ct).to_vec();
-    let gather = gather_dims(dims, &shape, &updates.shape);
+    let gather = gather_dims(dims, shape.len(), &updates.shape);
     let limits: Vec<i64> = dims
         .scatter_dims_to_operand_dims
         .iter()
@@ -184,7 +188,7 @@ fn read_winners(
         dims: dims.clone(),
     };
     let winners = tx.cx.e.op(over, &[nobody, indices, numbers]);
-    let gather = Op::Gather(gather_dims(dims, &ct_type.shape, &updates.shape));
+    let gather = Op::Gather(gather_dims(dims, ct_type.rank(), &updates.shape));
     let winner = tx.cx.e.op(gather.clone(), &[winners, indices]);
     let won = tx.cx.e.compare(CompareOp::Eq, winner, numbers);
     let read = tx.cx.e.op(gather, &[ct, indices]);
@@ -224,14 +228,14 @@ pub fn scatter_dims(dims: &GatherDims) -> ScatterDims {
 }
 
 /// The gather that reads where a scatter writes.
-pub fn gather_dims(dims: &ScatterDims, operand: &[usize], updates: &[usize]) -> GatherDims {
+pub fn gather_dims(dims: &ScatterDims, rank: usize, updates: &[usize]) -> GatherDims {
     let mut window = dims.update_window_dims.iter().map(|&d| updates[d]);
-    let slice_sizes = (0..operand.len())
+    let slice_sizes = (0..rank)
         .map(|d| {
             let dropped =
                 dims.inserted_window_dims.contains(&d) || dims.input_batching_dims.contains(&d);
             if dropped {
-                operand[d].min(1)
+                1
             } else {
                 window.next().unwrap_or(1)
             }

@@ -78,8 +78,13 @@ pub(super) fn huber_loss(b: &mut Builder, c: &Call) -> Value {
     };
     let size = b.unary(UnaryOp::Abs, error);
     let delta = b.like(size, c.attrs.float("delta").unwrap_or(1.0));
-    let quadratic = b.binary(BinaryOp::Min, size, delta);
-    let linear = b.binary(BinaryOp::Sub, size, quadratic);
+    // Not the size itself: its derivative at 0 would be lost in the second derivative.
+    let is_near = b.compare(CompareOp::Le, size, delta);
+    let sign = b.unary(UnaryOp::Sign, error);
+    let edge = b.binary(BinaryOp::Mul, sign, delta);
+    let quadratic = b.select(is_near, error, edge);
+    let part = b.unary(UnaryOp::Abs, quadratic);
+    let linear = b.binary(BinaryOp::Sub, size, part);
     let squared = b.binary(BinaryOp::Mul, quadratic, quadratic);
     let half = b.like(squared, 0.5);
     let near = b.binary(BinaryOp::Mul, half, squared);

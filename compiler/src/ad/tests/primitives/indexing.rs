@@ -151,6 +151,16 @@ fn indexing(cases: &mut Vec<Case>) {
             "func f(%x: f32[4, 2], %i: i32[0], %u: f32[0, 2]) -> (f32[4, 2]) { %y = scatter_set[update_window_dims = [1], inserted_window_dims = [0], input_batching_dims = [], scatter_indices_batching_dims = [], scatter_dims_to_operand_dims = [0], index_vector_dim = 1] %x, %i, %u : f32[4, 2]\n return %y }",
             vec![R, R, R],
         ),
+        (
+            "scatter add into nothing",
+            "func f(%x: f32[0, 2], %i: i32[3], %u: f32[3, 2]) -> (f32[0, 2]) { %y = scatter_add[update_window_dims = [1], inserted_window_dims = [0], input_batching_dims = [], scatter_indices_batching_dims = [], scatter_dims_to_operand_dims = [0], index_vector_dim = 1] %x, %i, %u : f32[0, 2]\n return %y }",
+            vec![R, R, R],
+        ),
+        (
+            "scatter set into nothing",
+            "func f(%x: f32[0, 2], %i: i32[3], %u: f32[3, 2]) -> (f32[0, 2]) { %y = scatter_set[update_window_dims = [1], inserted_window_dims = [0], input_batching_dims = [], scatter_indices_batching_dims = [], scatter_dims_to_operand_dims = [0], index_vector_dim = 1] %x, %i, %u : f32[0, 2]\n return %y }",
+            vec![R, R, R],
+        ),
     ];
     for (name, text, bounds) in texts {
         cases.push(text_case(name, text, &bounds));
@@ -167,13 +177,24 @@ fn sorting(cases: &mut Vec<Case>) {
       %c, %a = sort[axis = 0, keys = 2, descending] %n, %x : i32[4, 2], f32[4, 2]
       return %a }";
     cases.push(text_case("sort by two keys", text, &[R, (0.0, 2.0)]));
-    for shape in ["[0]", "[1]", "[2, 0]", "[1, 3]"] {
+    let small = [
+        ("[0]", 0),
+        ("[1]", 0),
+        ("[2, 0]", 0),
+        ("[2, 0]", 1),
+        ("[1, 3]", 0),
+    ];
+    for (shape, axis) in small {
         let ty = format!("f32{shape}");
         let text = format!(
             "func f(%x: {ty}, %y: {ty}) -> ({ty}, {ty}) {{
-              %a, %b = sort[axis = 0, keys = 1] %x, %y : {ty}, {ty}
+              %a, %b = sort[axis = {axis}, keys = 1] %x, %y : {ty}, {ty}
               return %a, %b }}"
         );
-        cases.push(text_case(&format!("sort {ty}"), &text, &[R, R]));
+        cases.push(text_case(
+            &format!("sort {ty} along {axis}"),
+            &text,
+            &[R, R],
+        ));
     }
 }
