@@ -4,7 +4,7 @@ use super::Call;
 use super::index::position;
 use super::num::Num;
 use super::reduce::{log_softmax_over, shifted, sum_over};
-use crate::ir::{BinaryOp, Builder, CompareOp, Elem, ReduceOp, UnaryOp, Value};
+use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Op, ReduceOp, UnaryOp, Value};
 
 /// Per row over the last axis. Integer labels pick their logit by comparing with a count along the row, not by a
 /// gather: the product with a one-hot row fuses, and so does its transpose.
@@ -37,11 +37,10 @@ pub(super) fn softmax_cross_entropy(b: &mut Builder, c: &Call) -> Value {
 pub(super) fn sigmoid_binary_cross_entropy(b: &mut Builder, c: &Call) -> Value {
     let xy = b.together(&c.args);
     let (x, y) = (xy[0], xy[1]);
-    let zero = b.like(x, 0.0);
     let one = b.like(x, 1.0);
-    let log_p = log_sigmoid(b, x, zero);
+    let log_p = log_sigmoid(b, x);
     let minus_x = b.unary(UnaryOp::Neg, x);
-    let log_q = log_sigmoid(b, minus_x, zero);
+    let log_q = log_sigmoid(b, minus_x);
     let hit = b.binary(BinaryOp::Mul, y, log_p);
     let rest = b.binary(BinaryOp::Sub, one, y);
     let miss = b.binary(BinaryOp::Mul, rest, log_q);
@@ -49,14 +48,26 @@ pub(super) fn sigmoid_binary_cross_entropy(b: &mut Builder, c: &Call) -> Value {
     b.unary(UnaryOp::Neg, total)
 }
 
-/// min(x, 0) − log1p(exp(−|x|)).
-fn log_sigmoid(b: &mut Builder, x: Value, zero: Value) -> Value {
-    let size = b.unary(UnaryOp::Abs, x);
+/// min(x, 0) − log1p(exp(−|x|)), whose derivative is σ(−x): the kinks at 0 are none of the whole, in no derivative.
+fn log_sigmoid(b: &mut Builder, x: Value) -> Value {
+    let ty = b.ty(x).clone();
+    b.open_region();
+    let p = b.param(ty.clone());
+    let size = b.unary(UnaryOp::Abs, p);
     let size = b.unary(UnaryOp::Neg, size);
     let power = b.unary(UnaryOp::Exp, size);
     let log = b.unary(UnaryOp::Log1p, power);
-    let low = b.binary(BinaryOp::Min, x, zero);
-    b.binary(BinaryOp::Sub, low, log)
+    let zero = b.like(p, 0.0);
+    let low = b.binary(BinaryOp::Min, p, zero);
+    let y = b.binary(BinaryOp::Sub, low, log);
+    let function = b.close_region(vec![y]);
+    b.open_region();
+    let (p, _, ct) = (b.param(ty.clone()), b.param(ty.clone()), b.param(ty));
+    let minus = b.unary(UnaryOp::Neg, p);
+    let slope = b.unary(UnaryOp::Logistic, minus);
+    let ct = b.binary(BinaryOp::Mul, ct, slope);
+    let derivative = b.close_region(vec![ct]);
+    b.push(Op::CustomVjp, vec![x], vec![function, derivative])[0]
 }
 
 /// ½(p − t)², or ½p² without targets.
