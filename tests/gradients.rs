@@ -18,6 +18,9 @@ use tpuc_compiler::transform;
 /// How many functions are compiled together.
 const TOGETHER: usize = 24;
 
+/// The device, which takes its time to compile, gets one function in so many: what it makes of each primitive is tested elsewhere.
+const DEVICE_EVERY: usize = 3;
+
 /// Relative to the largest element of the result: the tests compare f32 with JAX's f64.
 const TOLERANCE: f64 = 5e-5;
 const SECOND_TOLERANCE: f64 = 2e-4;
@@ -26,7 +29,7 @@ const SECOND_TOLERANCE: f64 = 2e-4;
 const MOST: u64 = 4;
 
 /// Functions of hardly more than one primitive, whose derivative has more terms than the primitive has operations.
-const DEARER: [(u64, &[&str]); 5] = [
+const DEARER: [(u64, &[&str]); 7] = [
     // A solve counts half the operations of the product that the matrix's cotangent is.
     (
         9,
@@ -66,7 +69,6 @@ const DEARER: [(u64, &[&str]); 5] = [
         &[
             "powers",
             "zero_base",
-            "zero_tensor_power",
             "negative_base",
             "negative_tensor_power",
             "negative_remainders",
@@ -98,6 +100,10 @@ const DEARER: [(u64, &[&str]); 5] = [
             "two_indices",
         ],
     ),
+    // Loops over scalars, each of which is read from and written to an array.
+    (10, &["loop_triangle", "loop_bubbles"]),
+    // A power with both operands to be differentiated, at whatever point.
+    (12, &["zero_tensor_power"]),
     // One product or quotient an element; and what is computed again on demand.
     (
         6,
@@ -129,8 +135,9 @@ fn derivatives_agree_with_jax() {
     let cases = cases();
     assert!(cases.len() >= 150, "only {} cases", cases.len());
     let mut wrong = Vec::new();
-    for chunk in cases.chunks(TOGETHER) {
-        for backend in ["cpu", "interp"] {
+    let on_device: Vec<Case> = cases.iter().step_by(DEVICE_EVERY).cloned().collect();
+    for (cases, backend) in [(&on_device, "cpu"), (&cases, "interp")] {
+        for chunk in cases.chunks(TOGETHER) {
             match run(chunk, backend) {
                 Ok(found) => chunk
                     .iter()

@@ -5,7 +5,7 @@ use super::safetensors::Tensor;
 use serde::Deserialize;
 use tpuc_compiler::ir::Func;
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub struct Case {
     pub name: String,
     /// The function, then those that it calls.
@@ -25,7 +25,7 @@ pub struct Case {
 }
 
 /// JSON has no infinities and no NaN.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
     Finite(f64),

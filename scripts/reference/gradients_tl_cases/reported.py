@@ -91,7 +91,7 @@ case("fn flips(x: f32[2, 3]) -> f32[2, 3] { flip(x) * flip(x, axis=0) }", lambda
 case("fn diagonals(x: f32[3]) -> f32[4, 4] { let m = diag(x, k=1); m @ m + transpose(m) * m + m }", lambda x: (m := jnp.diag(x, 1), m @ m + m.T * m + m)[1])
 case("fn new_axes(x: f32[3]) -> f32[3, 3] { x[:, none] * sin(x[none, :]) }", lambda x: x[:, None] * jnp.sin(x[None]))
 case("fn backward_slices(x: f32[6]) -> f32[3] { x[-3:] * x[-6:-3] / (2 + x[1] * x[1]) }", lambda x: x[-3:] * x[:3] / (2 + x[1] ** 2))
-case("fn two_indices(x: f32[3, 4], i: i32[2], j: i32[2]) -> f32[2, 2] { let r = x[i]; exp(take(r, j, axis=1)) }", lambda x, i, j: jnp.exp(x[i][:, j]), i=[2, 0], j=[1, 1])
+case("fn two_indices(x: f32[3, 4], i: i32[2], j: i32[2]) -> f32[2, 2] { let r = x[i]; let t = take(r, j, axis=1); exp(t) * t + t }", lambda x, i, j: (jnp.exp(x[i][:, j]) + 1) * x[i][:, j], i=[2, 0], j=[1, 1])
 case("fn strided_overlap(x: f32[9]) -> f32[4] { x[0:8:2] * x[1:9:2] * x[0:4] }", lambda x: x[0:8:2] * x[1:9:2] * x[:4])
 case("fn sums_of_parts(x: f32[4, 6]) -> f32 { let (a, b) = split_at(x, (2), axis=1); sum(a * a) * sum(b) + sum(x[1:3, 2:4] ** 3) }",
      lambda x: jnp.sum(x[:, :2] ** 2) * jnp.sum(x[:, 2:]) + jnp.sum(x[1:3, 2:4] ** 3))
