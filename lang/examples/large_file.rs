@@ -55,6 +55,21 @@ fn constants(lines: usize) -> String {
     format!("const C0 = 1\n{chain}main {{ print(C{}); }}\n", lines - 2)
 }
 
+/// A record of 9,000 fields, used on every ninth line.
+fn wide_record(lines: usize) -> String {
+    let fields = 9_000;
+    let declared: String = (0..fields).map(|i| format!("    f{i}: f32[{}],\n", i % 7 + 1)).collect();
+    let made: String = (0..fields).map(|i| format!("    f{i}: ones([{}]),\n", i % 7 + 1)).collect();
+    let one = |i: usize| match i % 9 {
+        0 => format!("    s = s + sum(p.f{}) + g(p);\n", i * 7 % fields),
+        _ => format!("    s = s + {i}.0;\n"),
+    };
+    let uses: String = (0..lines.saturating_sub(2 * fields)).map(one).collect();
+    format!(
+        "type P = {{\n{declared}}}\nfn g(p: P) -> f32 {{ sum(p.f3) }}\nfn f(p: P) -> f32 {{\n    let mut s = 0.0;\n{uses}    s\n}}\nmain {{\n    let p: P = {{\n{made}}};\n    print(f(p));\n}}\n"
+    )
+}
+
 /// A mistake on every line.
 fn mistakes(lines: usize) -> String {
     let one = |i: usize| format!("fn e{i}(x: f32[{}]) -> f32[{}] {{ x }}\n", i + 1, i + 2);
@@ -76,11 +91,12 @@ fn peak_memory() -> Option<u64> {
 type Kind = (&'static str, fn(usize) -> String);
 
 fn main() {
-    let kinds: [Kind; 4] = [
+    let kinds: [Kind; 5] = [
         ("functions", functions),
         ("statements", statements),
         ("constants", constants),
         ("mistakes", mistakes),
+        ("wide record", wide_record),
     ];
     for (name, text) in kinds {
         for lines in [12_500, 25_000, 50_000] {

@@ -254,9 +254,10 @@ impl Count {
     }
 }
 
-/// The share of wrong mutants whose line an error stands at or shows. In most of the others a mistake in what an item is
-/// makes all of its uses wrong, and there the error is.
-const SHARE: f64 = 0.9;
+/// The share of wrong mutants on whose line an error stands, and of those whose line an error at least shows. In most of
+/// the others one use contradicts one declaration, and nothing tells which is wrong.
+const AT: f64 = 0.9;
+const SHOWN: f64 = 0.95;
 const MUTANTS: usize = 600;
 
 #[test]
@@ -318,7 +319,8 @@ fn mistakes_are_found_where_they_are() {
     }
     println!("{:36}{}", "all", all.line());
     assert!(all.wrong > MUTANTS / 2);
-    assert!(all.shown as f64 >= SHARE * all.wrong as f64);
+    assert!(all.at as f64 >= AT * all.wrong as f64);
+    assert!(all.shown as f64 >= SHOWN * all.wrong as f64);
 }
 
 /// What nests deeply is checked on the stack that a test has.

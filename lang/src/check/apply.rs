@@ -3,6 +3,7 @@
 use super::cx::Cx;
 use super::func::{ArgTy, FnRef};
 use super::problem::{Context, Problem};
+use super::scope::Binder;
 use super::world::ItemFn;
 use crate::ast::{self, IndexArg, LambdaParam, Name};
 use crate::span::Span;
@@ -177,6 +178,7 @@ impl<'a> Cx<'a, '_> {
             });
             return None;
         }
+        self.applied.insert(span);
         if !self.expand(span) || !self.open_definition(span) {
             return None;
         }
@@ -208,7 +210,7 @@ impl<'a> Cx<'a, '_> {
                 }
                 None => self.infer.ty(&arg.ty),
             };
-            patterns.push(self.bind_pattern(&param.pattern, &ty, false));
+            patterns.push(self.bind_pattern(&param.pattern, &ty, Binder::Parameter));
             param_types.push(ty);
         }
         let body = self.expr(body, want);
@@ -230,6 +232,30 @@ impl<'a> Cx<'a, '_> {
             span,
         };
         Some((Callee::Lambda(Rc::new(lambda)), ret))
+    }
+
+    /// Closes a scope. A lambda bound in it that nothing has applied is checked all the same, its parameters without
+    /// a type fitting everything.
+    pub fn close_scope(&mut self, mark: usize) {
+        // One that calls another comes after it, and applies it.
+        for f in self.scope.functions_since(mark).into_iter().rev() {
+            let mut f = &f;
+            while let FnRef::Transform { inner, .. } = f {
+                f = inner;
+            }
+            if let FnRef::Lambda { params, span, .. } = f
+                && !self.applied.contains(span)
+            {
+                let any = ArgTy {
+                    ty: Ty::Error,
+                    span: *span,
+                };
+                let args = vec![any; params.len()];
+                let found = self.apply(f, &args, *span, None);
+                self.uncalled.extend(found.map(|(callee, _)| callee));
+            }
+        }
+        self.scope.close(mark);
     }
 
     /// A builtin passed as a function: a lambda that calls it.

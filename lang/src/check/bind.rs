@@ -2,7 +2,7 @@
 
 use super::cx::{Cx, is_bad};
 use super::problem::{Context, Problem};
-use super::scope::Bound;
+use super::scope::{Binder, Bound};
 use crate::ast::{self, Ident};
 use crate::span::Span;
 use crate::typed::{Expr, ExprKind, Pattern, ShapeItem, StmtKind, Ty};
@@ -29,9 +29,13 @@ impl<'a> Cx<'a, '_> {
                 Some(f) => Bound::Function(f.defined_at(now)),
                 None => Bound::Bad,
             };
-            self.scope.bind(name.node.clone(), name.span, bound);
+            self.bind(name.node.clone(), name.span, Binder::Function, bound);
             return None;
         }
+        let binder = match mutable {
+            true => Binder::Mutable,
+            false => Binder::Variable,
+        };
         let mark = self.infer.mark();
         let value = match ty {
             Some(t) => {
@@ -39,7 +43,7 @@ impl<'a> Cx<'a, '_> {
                 let checked = self.check(value, &want, Context::Let { ty: t.span });
                 // What the annotation says holds for what follows, even where the value did not fit it.
                 if is_bad(&checked) {
-                    self.bind_pattern(pattern, &want, mutable);
+                    self.bind_pattern(pattern, &want, binder);
                     return None;
                 }
                 let layout = self.layout(t);
@@ -53,7 +57,7 @@ impl<'a> Cx<'a, '_> {
         };
         self.infer.settle(mark);
         let is_constant = !mutable && ty.is_none();
-        let pattern = self.bind_value(pattern, &value, mutable, is_constant);
+        let pattern = self.bind_value(pattern, &value, binder, is_constant);
         if is_bad(&value) {
             return None;
         }
@@ -65,7 +69,7 @@ impl<'a> Cx<'a, '_> {
         &mut self,
         pattern: &ast::Pattern,
         value: &Expr,
-        mutable: bool,
+        binder: Binder,
         is_constant: bool,
     ) -> Pattern {
         let ty = self.infer.ty(&value.ty);
@@ -73,8 +77,7 @@ impl<'a> Cx<'a, '_> {
             (ast::Pattern::Name(name), ExprKind::Dim(d)) if is_constant => {
                 let id = self.local(name.node.clone(), ty, false, name.span);
                 let value = super::konst::Const::Dim(d.clone());
-                self.scope
-                    .bind(name.node.clone(), name.span, Bound::Const(value));
+                self.bind(name.node.clone(), name.span, binder, Bound::Const(value, None));
                 Pattern::Local(id)
             }
             (ast::Pattern::Tuple(parts, _), ExprKind::Fields(fields))
@@ -83,14 +86,14 @@ impl<'a> Cx<'a, '_> {
                 let parts = parts.iter().zip(fields);
                 Pattern::Fields(
                     parts
-                        .map(|(p, f)| self.bind_value(p, f, mutable, is_constant))
+                        .map(|(p, f)| self.bind_value(p, f, binder, is_constant))
                         .collect(),
                 )
             }
             _ => {
-                let bound = self.bind_pattern(pattern, &ty, mutable);
-                if let (Pattern::Local(id), false, Some(known)) =
-                    (&bound, mutable, self.const_of(value))
+                let bound = self.bind_pattern(pattern, &ty, binder);
+                if let (Pattern::Local(id), Binder::Variable, Some(known)) =
+                    (&bound, binder, self.const_of(value))
                 {
                     self.local_consts.insert(*id, known);
                 }
@@ -105,14 +108,14 @@ impl<'a> Cx<'a, '_> {
     }
 
     /// Declares the names of a pattern for a value of a type.
-    pub fn bind_pattern(&mut self, pattern: &ast::Pattern, ty: &Ty, mutable: bool) -> Pattern {
+    pub fn bind_pattern(&mut self, pattern: &ast::Pattern, ty: &Ty, binder: Binder) -> Pattern {
         match pattern {
             ast::Pattern::Name(name) => {
-                Pattern::Local(self.declare(name.node.clone(), ty.clone(), mutable, name.span))
+                Pattern::Local(self.declare(name.node.clone(), ty.clone(), binder, name.span))
             }
             ast::Pattern::Wild(_) => Pattern::Wild,
-            ast::Pattern::Tuple(parts, span) => self.bind_tuple(parts, *span, ty, mutable),
-            ast::Pattern::Record(fields, span) => self.bind_record(fields, *span, ty, mutable),
+            ast::Pattern::Tuple(parts, span) => self.bind_tuple(parts, *span, ty, binder),
+            ast::Pattern::Record(fields, span) => self.bind_record(fields, *span, ty, binder),
         }
     }
 
@@ -121,7 +124,7 @@ impl<'a> Cx<'a, '_> {
         parts: &[ast::Pattern],
         span: Span,
         ty: &Ty,
-        mutable: bool,
+        binder: Binder,
     ) -> Pattern {
         let types = match self.infer.ty(ty) {
             Ty::Tuple(types) if types.len() == parts.len() => types,
@@ -141,7 +144,7 @@ impl<'a> Cx<'a, '_> {
         let bound = parts
             .iter()
             .zip(&types)
-            .map(|(p, t)| self.bind_pattern(p, t, mutable))
+            .map(|(p, t)| self.bind_pattern(p, t, binder))
             .collect();
         Pattern::Fields(bound)
     }
@@ -157,13 +160,13 @@ impl<'a> Cx<'a, '_> {
         fields: &[(Ident, ast::Pattern)],
         span: Span,
         ty: &Ty,
-        mutable: bool,
+        binder: Binder,
     ) -> Pattern {
         let known = match self.infer.ty(ty) {
             Ty::Record(known) => known,
             Ty::Error => {
                 for (_, p) in fields {
-                    self.bind_pattern(p, &Ty::Error, mutable);
+                    self.bind_pattern(p, &Ty::Error, binder);
                 }
                 return Pattern::Wild;
             }
@@ -174,15 +177,16 @@ impl<'a> Cx<'a, '_> {
                     ty,
                 });
                 for (_, p) in fields {
-                    self.bind_pattern(p, &Ty::Error, mutable);
+                    self.bind_pattern(p, &Ty::Error, binder);
                 }
                 return Pattern::Wild;
             }
         };
         let mut bound: Vec<Pattern> = vec![Pattern::Wild; known.len()];
         for (name, p) in fields {
+            self.shorthands.insert(name.span);
             match known.iter().position(|(n, _)| *n == name.node) {
-                Some(i) => bound[i] = self.bind_pattern(p, &known[i].1, mutable),
+                Some(i) => bound[i] = self.bind_pattern(p, &known[i].1, binder),
                 None => {
                     let near = super::near::near(&name.node, known.iter().map(|(n, _)| &**n));
                     self.report(Problem::NoField {
@@ -192,7 +196,7 @@ impl<'a> Cx<'a, '_> {
                         ty: Ty::Record(known.clone()),
                         near,
                     });
-                    self.bind_pattern(p, &Ty::Error, mutable);
+                    self.bind_pattern(p, &Ty::Error, binder);
                 }
             }
         }

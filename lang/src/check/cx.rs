@@ -5,12 +5,12 @@ use super::konst::Const;
 use super::load::ModuleId;
 use super::problem::Problem;
 use super::require::{Need, Requirement};
-use super::scope::{Bound, Scope};
+use super::scope::{Binder, Bound, Scope};
 use super::show::Names;
 use super::world::World;
 use crate::ast::{GenericParam, Name};
 use crate::span::Span;
-use crate::typed::{self, Expr, ExprKind, Generic, GenericId, Local, LocalId, Ty};
+use crate::typed::{self, Callee, Expr, ExprKind, Generic, GenericId, Local, LocalId, Ty};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -51,6 +51,12 @@ pub struct Cx<'a, 'w> {
     pub need_set: HashSet<Need>,
     /// Lambdas and constants worked out at their uses so far.
     pub expansions: u32,
+    /// The names of record patterns that are those of their fields.
+    pub shorthands: HashSet<Span>,
+    /// The lambdas that have been applied to something, by their places.
+    pub applied: HashSet<Span>,
+    /// Those that never were, as checked at the end of their scope.
+    pub uncalled: Vec<Callee>,
 }
 
 impl<'a, 'w> Cx<'a, 'w> {
@@ -91,6 +97,9 @@ impl<'a, 'w> Cx<'a, 'w> {
             needs: Vec::new(),
             need_set: HashSet::new(),
             expansions: 0,
+            shorthands: HashSet::new(),
+            applied: HashSet::new(),
+            uncalled: Vec::new(),
         }
     }
 
@@ -128,10 +137,15 @@ impl<'a, 'w> Cx<'a, 'w> {
     }
 
     /// A new variable under its name.
-    pub fn declare(&mut self, name: Name, ty: Ty, mutable: bool, span: Span) -> LocalId {
-        let id = self.local(name.clone(), ty, mutable, span);
-        self.scope.bind(name, span, Bound::Local(id));
+    pub fn declare(&mut self, name: Name, ty: Ty, binder: Binder, span: Span) -> LocalId {
+        let id = self.local(name.clone(), ty, binder == Binder::Mutable, span);
+        self.bind(name, span, binder, Bound::Local(id));
         id
+    }
+
+    pub fn bind(&mut self, name: Name, span: Span, binder: Binder, bound: Bound<'a>) {
+        self.lint_shadowed(&name, span, binder.what());
+        self.scope.bind(name, span, binder, bound);
     }
 
     pub fn local_ty(&self, id: LocalId) -> &Ty {

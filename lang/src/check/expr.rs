@@ -10,6 +10,7 @@ use super::world::{ConstId, ConstValue, Item};
 use crate::ast::{self, ExprKind as A, GenericKind, Ident, Name};
 use crate::span::Span;
 use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Expr, ExprKind, LocalId, ShapeItem, Ty};
+use std::collections::HashMap;
 
 impl<'a> Cx<'a, '_> {
     /// Checks an expression. `want` is a hint (what the place it stands in has), not yet a demand.
@@ -74,23 +75,33 @@ impl<'a> Cx<'a, '_> {
 
     /// Demands a type of a checked expression.
     pub fn coerce(&mut self, got: Expr, want: &Ty, context: Context) -> Expr {
-        if let Err(clash) = self.infer.unify(want, &got.ty) {
-            let (expected, found) = (self.infer.ty(want), self.infer.ty(&got.ty));
-            let help = match context {
-                Context::Element { .. } => Vec::new(),
-                _ => self.mismatch_help(&expected, &found, got.span),
-            };
-            self.report(Problem::Mismatch {
-                context,
-                span: got.span,
-                expected,
-                found,
-                clash,
-                help,
-            });
-            return bad(got.span);
-        }
-        got
+        self.coerce_with(got, want, |_| context)
+    }
+
+    fn coerce_with(
+        &mut self,
+        got: Expr,
+        want: &Ty,
+        context: impl FnOnce(&Self) -> Context,
+    ) -> Expr {
+        let Err(clash) = self.infer.unify(want, &got.ty) else {
+            return got;
+        };
+        let (expected, found) = (self.infer.ty(want), self.infer.ty(&got.ty));
+        let context = context(self);
+        let help = match context {
+            Context::Element { .. } => Vec::new(),
+            _ => self.mismatch_help(&expected, &found, got.span),
+        };
+        self.report(Problem::Mismatch {
+            context,
+            span: got.span,
+            expected,
+            found,
+            clash,
+            help,
+        });
+        bad(got.span)
     }
 
     fn misplaced(&mut self, span: Span, what: &'static str) -> Expr {
@@ -134,7 +145,7 @@ impl<'a> Cx<'a, '_> {
         if let Some(binding) = self.scope.get(name) {
             return match binding.bound.clone() {
                 Bound::Local(id) => self.local_value(id, span),
-                Bound::Const(value) => self.konst(value, None, span),
+                Bound::Const(value, elem) => self.konst(value, elem, span),
                 Bound::Shape(shape) => self.sizes_value(&shape, name, span),
                 Bound::Function(_) => self.function_as_value(name, span),
                 Bound::Bad => bad(span),
@@ -411,27 +422,31 @@ impl<'a> Cx<'a, '_> {
             return bad(span);
         }
         let record = want.map_or(Ty::Error, |w| self.infer.head(w));
-        let wants = match &record {
-            Ty::Record(wants) => wants.clone(),
-            _ => Vec::new(),
+        let wants: HashMap<&Name, (usize, &Ty)> = match &record {
+            Ty::Record(wants) => {
+                let places = wants.iter().enumerate();
+                places.map(|(i, (n, t))| (n, (i, t))).collect()
+            }
+            _ => HashMap::new(),
         };
-        let wanted = |name: &Name| wants.iter().find(|(n, _)| n == name).map(|(_, t)| t);
         let mut values: Vec<(Name, Expr)> = fields
             .iter()
             .map(|(n, e)| {
-                let value = match wanted(&n.node) {
-                    Some(want) => {
-                        let name = n.node.clone();
-                        let declared = self.field_origin(&record, &name);
-                        self.check(e, want, Context::Field { name, declared })
+                let value = match wants.get(&n.node) {
+                    Some((_, want)) => {
+                        let got = self.expr(e, Some(want));
+                        self.coerce_with(got, want, |cx| Context::Field {
+                            name: n.node.clone(),
+                            declared: cx.field_origin(&record, &n.node),
+                        })
                     }
                     None => self.expr(e, None),
                 };
                 (n.node.clone(), value)
             })
             .collect();
-        if wants.len() == values.len() && values.iter().all(|(n, _)| wanted(n).is_some()) {
-            values.sort_by_key(|(n, _)| wants.iter().position(|(w, _)| w == n));
+        if wants.len() == values.len() && values.iter().all(|(n, _)| wants.contains_key(n)) {
+            values.sort_by_key(|(n, _)| wants.get(n).map(|(i, _)| *i));
         }
         let ty = Ty::Record(
             values

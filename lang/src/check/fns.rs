@@ -5,7 +5,7 @@ use super::facts::Facts;
 use super::konst::Const;
 use super::load::{ModuleId, ROOT};
 use super::problem::{Context, Problem};
-use super::scope::Bound;
+use super::scope::{Binder, Bound};
 use super::world::{ItemFn, SigParam, Signature, World};
 use crate::ast;
 use crate::span::Span;
@@ -55,8 +55,10 @@ impl<'a> Cx<'a, '_> {
             None => Ty::unit(),
         };
         let needs = std::mem::take(&mut cx.needs);
+        let mentioned = std::mem::take(&mut cx.used_generics);
         let signature = Rc::new(Signature {
             generics,
+            mentioned,
             params,
             ret,
         });
@@ -107,14 +109,21 @@ impl<'a> World<'a> {
             cx.need_set.insert(requirement.need.clone());
             cx.needs.push(requirement.clone());
         }
-        cx.lint_shadowed(&def.name.node, def.name.span);
+        for generic in &def.generics {
+            cx.lint_shadowed(&generic.name.node, generic.name.span, Binder::Parameter.what());
+        }
         let mark = cx.scope.open();
         let mut params = Vec::new();
         let mut laid_out = Vec::new();
         for (param, written) in signature.params.iter().zip(&def.params) {
             let span = written.name.span;
             let id = cx.local(param.name.clone(), param.ty.clone(), false, span);
-            cx.scope.bind(param.name.clone(), span, param.bound(id));
+            let (name, bound) = (param.name.clone(), param.bound(id));
+            match param.shape {
+                // `shape: [B, N]` is called as the builtins call theirs, and may hide `shape(x)`.
+                Some(_) => cx.scope.bind(name, span, Binder::Parameter, bound),
+                None => cx.bind(name, span, Binder::Parameter, bound),
+            }
             params.push(typed::Param {
                 local: id,
                 name: param.name.clone(),
@@ -133,8 +142,9 @@ impl<'a> World<'a> {
         }
         let vjp = def.vjp.as_ref().map(|v| cx.own_vjp(def, v, &signature));
         cx.scope.close(mark);
-        let spans: Vec<Span> = def.params.iter().map(|p| p.name.span).collect();
-        cx.lint_unused(&spans);
+        cx.lint_unused();
+        cx.used_generics.extend(&signature.mentioned);
+        cx.lint_generics(&def.generics);
         let vjp = vjp.map(|(params, mut block)| {
             cx.zonk_block(&mut block);
             typed::Vjp {
@@ -147,6 +157,7 @@ impl<'a> World<'a> {
             }
         });
         let body = cx.finish(block);
+        let uncalled = std::mem::take(&mut cx.uncalled);
         let needs = std::mem::take(&mut cx.needs);
         let module_name = self.module(module).name.clone();
         let typed_def = typed::FnDef {
@@ -165,6 +176,7 @@ impl<'a> World<'a> {
         let (keys, problems) = super::keys::of_fn(&typed_def, &self.keys, self.sources);
         self.keys.push(keys);
         self.report_all(problems);
+        self.check_uncalled(&uncalled, &typed_def.body.locals);
         self.typed_fns.push(typed_def);
         let item = &mut self.fns[id.0];
         item.requirements = Rc::new(needs);
@@ -188,11 +200,21 @@ impl<'a> World<'a> {
         }
         cx.infer.settle(mark);
         cx.scope.close(0);
-        cx.lint_unused(&[]);
+        cx.lint_unused();
         let body = cx.finish(out);
+        let uncalled = std::mem::take(&mut cx.uncalled);
         let problems = super::keys::of_body(&body, &self.keys, self.sources);
         self.report_all(problems);
+        self.check_uncalled(&uncalled, &body.locals);
         body
+    }
+
+    /// The keys of lambdas that are never called, each on its own.
+    fn check_uncalled(&mut self, lambdas: &[typed::Callee], locals: &[typed::Local]) {
+        for lambda in lambdas {
+            let problems = super::keys::of_lambda(lambda, locals, &self.keys, self.sources);
+            self.report_all(problems);
+        }
     }
 
     fn report_all(&mut self, problems: Vec<Problem>) {
@@ -253,6 +275,7 @@ impl<'a> Cx<'a, '_> {
             let ty = param.map_or(&signature.ret, |p| &p.ty).clone();
             let id = self.local(name.node.clone(), ty, false, name.span);
             let bound = param.map_or(Bound::Local(id), |p| p.bound(id));
+            self.lint_shadowed(&name.node, name.span, Binder::Parameter.what());
             // Not every rule needs all of them.
             self.scope
                 .bind_silently(name.node.clone(), name.span, bound);
@@ -273,12 +296,25 @@ impl<'a> Cx<'a, '_> {
             Some(value) => *value,
             None => super::stmt::unit(vjp.span),
         };
+        let value = self.lone_cotangent(value, signature);
         let params = def.name.span;
         let value = self.coerce(value, &want, Context::Cotangent { params });
         self.infer.settle(settle);
         block.value = Some(Box::new(value));
         self.scope.close(mark);
         (locals, block)
+    }
+
+    /// The cotangent of a single argument may stand alone, or as a tuple of one.
+    fn lone_cotangent(&self, value: typed::Expr, signature: &Signature) -> typed::Expr {
+        let is_tuple = |ty: &Ty| matches!(self.infer.head(ty), Ty::Tuple(_));
+        match (self.infer.head(&value.ty), signature.params.as_slice()) {
+            (Ty::Tuple(mut parts), [param]) if parts.len() == 1 && !is_tuple(&param.ty) => {
+                let span = value.span;
+                super::expr::project(value, 0, parts.remove(0), span)
+            }
+            _ => value,
+        }
     }
 
     /// A parameter's own type; `()` for one that has no gradient at all.

@@ -145,7 +145,7 @@ impl<'a> Cx<'a, '_> {
                 Some(b) => match b.bound {
                     Bound::Function(_) => true,
                     Bound::Local(id) => matches!(self.local_ty(id), Ty::Fn(..)),
-                    Bound::Const(_) | Bound::Shape(_) | Bound::Bad => false,
+                    Bound::Const(..) | Bound::Shape(_) | Bound::Bad => false,
                 },
                 None => match self.w.lookup(self.module, name) {
                     Some(item) => matches!(item, Item::Fn(_)),
@@ -237,7 +237,7 @@ impl<'a> Cx<'a, '_> {
                         None
                     }
                 },
-                Bound::Const(_) | Bound::Shape(_) => {
+                Bound::Const(..) | Bound::Shape(_) => {
                     self.report(Problem::NotCallable {
                         span,
                         ty: None,

@@ -4,6 +4,7 @@
 //! checked. The parameters of the function being checked itself are rigid: they unify with themselves only.
 
 use super::poly;
+use super::subst::has_variable;
 use crate::ast::{GenericKind, Name};
 use crate::typed::{Atom, Dim, Elem, ElemTy, Generic, GenericArg, GenericId, Shape, ShapeItem, Ty};
 use std::collections::HashMap;
@@ -258,12 +259,12 @@ impl Infer {
         match ty {
             Ty::Tensor(elem, shape) => Ty::Tensor(self.elem(elem), self.shape(shape)),
             Ty::Tuple(fields) => Ty::Tuple(fields.iter().map(|t| self.ty(t)).collect()),
-            Ty::Record(fields) => Ty::Record(
-                fields
-                    .iter()
-                    .map(|(n, t)| (n.clone(), self.ty(t)))
-                    .collect(),
-            ),
+            Ty::Record(fields) if fields.iter().any(|(_, t)| has_variable(t)) => {
+                let each = fields.iter().map(|(n, t)| (n.clone(), self.ty(t)));
+                Ty::Record(each.collect())
+            }
+            // By far the most records have nothing to resolve, and stay shared.
+            Ty::Record(_) => ty.clone(),
             Ty::Tree { param, leaf } => Ty::Tree {
                 param: *param,
                 leaf: leaf.as_ref().map(|l| Box::new(self.ty(l))),
@@ -335,6 +336,7 @@ impl Infer {
             (Ty::Tuple(x), Ty::Tuple(y)) if x.len() == y.len() => {
                 x.iter().zip(y).try_for_each(|(x, y)| self.unify(x, y))
             }
+            (Ty::Record(x), Ty::Record(y)) if x.is(y) => Ok(()),
             (Ty::Record(x), Ty::Record(y)) => {
                 if x.len() != y.len() || x.iter().zip(y).any(|((n, _), (m, _))| n != m) {
                     return Err(Clash::Fields);

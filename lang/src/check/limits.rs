@@ -14,7 +14,7 @@ const MAX_DEPTH: u32 = 200;
 /// How many lambdas and constants one body may expand.
 const MAX_EXPANSIONS: u32 = 10_000;
 /// How many of them, or of aliases and constants not yet known, may be open at once.
-const MAX_OPEN: u32 = 200;
+const MAX_OPEN: u32 = 100;
 
 impl Cx<'_, '_> {
     /// Whether a type is within bounds; reports it if it is not.

@@ -3,17 +3,24 @@
 use super::cx::Cx;
 use super::func::is_builtin;
 use super::infer::Class;
+use super::konst::Const;
 use super::load::PRELUDE;
+use super::expr::constant;
 use super::problem::Problem;
-use crate::ast::{self, Name};
+use super::world::Item;
+use crate::ast::{self, Ident, Name};
 use crate::span::Span;
-use crate::typed::{ElemTy, Expr, Ty};
+use crate::typed::{ElemTy, Expr, GenericId, Ty};
 
 impl<'a> Cx<'a, '_> {
-    /// Comparing floats with `==`, unless against a constant.
+    /// Comparing floats with `==`, unless against a whole number or an infinity, which they can be exactly.
     pub fn lint_float_equality(&mut self, op: Span, l: &Expr, r: &Expr, elem: &ElemTy) {
-        let is_float = self.infer.is(elem, Class::Float);
-        if !is_float || self.const_of(l).is_some() || self.const_of(r).is_some() {
+        let is_exact = |x: &Expr| match self.const_of(x) {
+            Some(Const::Float(value)) => value.is_infinite() || value.fract() == 0.0,
+            Some(Const::Int(_) | Const::Dim(_)) => true,
+            _ => false,
+        };
+        if !self.infer.is(elem, Class::Float) || is_exact(l) || is_exact(r) {
             return;
         }
         let (left, right) = (self.text(l.span).to_string(), self.text(r.span).to_string());
@@ -48,32 +55,75 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// Variables never read, at the end of a body.
-    pub fn lint_unused(&mut self, params: &[Span]) {
+    /// Variables and parameters never read, at the end of a body.
+    pub fn lint_unused(&mut self) {
         let unused = std::mem::take(&mut self.scope.unused);
         if self.w.module(self.module).std {
             return;
         }
-        for (name, span) in unused {
-            let what = if params.contains(&span) {
-                "parameter"
-            } else {
-                "variable"
-            };
-            self.report(Problem::Unused { what, name, span });
+        for (name, span, binder) in unused {
+            let what = binder.what();
+            let field = self.shorthands.contains(&span);
+            self.report(Problem::Unused {
+                what,
+                name,
+                span,
+                field,
+            });
         }
     }
 
-    /// A function of the user's that takes the name of a builtin.
-    pub fn lint_shadowed(&mut self, name: &Name, span: Span) {
+    /// Parameters in brackets that nothing mentions.
+    pub fn lint_generics(&mut self, generics: &[ast::GenericParam]) {
+        if self.w.module(self.module).std {
+            return;
+        }
+        for (i, generic) in generics.iter().enumerate() {
+            let id = GenericId(i as u32);
+            let Ident { node: name, span } = &generic.name;
+            if !self.used_generics.contains(&id) && !name.starts_with('_') {
+                self.report(Problem::Unused {
+                    what: "parameter",
+                    name: name.clone(),
+                    span: *span,
+                    field: false,
+                });
+            }
+        }
+    }
+
+    /// A name of the user's that is the name of a builtin. A variable `e` is not taken for the number.
+    pub fn lint_shadowed(&mut self, name: &Name, span: Span, what: &'static str) {
         let scope = self.w.module(self.module);
-        let in_prelude = self.w.module(PRELUDE).items.contains_key(name);
-        if !scope.std && (in_prelude || is_builtin(name)) {
+        let is_function = self.w.module(PRELUDE).items.contains_key(name) || is_builtin(name);
+        let is_constant = constant(name).is_some() && !matches!(what, "variable" | "parameter");
+        if !scope.std && (is_function || is_constant) {
             self.report(Problem::Shadows {
                 span,
                 name: name.clone(),
-                what: "function",
+                what,
             });
+        }
+    }
+
+    /// The items of a module, likewise.
+    pub fn lint_items(&mut self) {
+        let scope = self.w.module(self.module);
+        let mut named: Vec<(Name, Span, &'static str)> = Vec::new();
+        for (name, span) in &scope.imports {
+            named.push((name.clone(), *span, "import"));
+        }
+        for item in scope.items.values() {
+            let (name, what) = match item {
+                Item::Const(id) => (&self.w.consts[id.0].def.name, "constant"),
+                Item::Type(id) => (&self.w.types[id.0].def.name, "type"),
+                Item::Fn(id) => (&self.w.fns[id.0].def.name, "function"),
+                Item::Module(_) => continue,
+            };
+            named.push((name.node.clone(), name.span, what));
+        }
+        for (name, span, what) in named {
+            self.lint_shadowed(&name, span, what);
         }
     }
 
@@ -94,6 +144,7 @@ impl<'a> Cx<'a, '_> {
                 what: "import",
                 name,
                 span,
+                field: false,
             });
         }
     }

@@ -7,6 +7,7 @@
 
 mod apply;
 mod bind;
+mod blame;
 mod branch;
 mod builtins;
 mod call;
@@ -82,6 +83,11 @@ pub struct Checked {
 
 /// Checks a file with everything it imports.
 pub fn check(file_name: &str, text: &str, loader: &dyn Loader, options: &Options) -> Checked {
+    let checked = check_once(file_name, text, loader, options);
+    blame::blame(checked, text, |other| check_once(file_name, other, loader, options))
+}
+
+fn check_once(file_name: &str, text: &str, loader: &dyn Loader, options: &Options) -> Checked {
     let mut loaded = load::load(file_name, text, loader);
     let sets = set_options(&mut loaded.sources, &options.consts);
     let mesh = mesh_options(&mut loaded.sources, &options.mesh);
@@ -189,6 +195,7 @@ fn check_loaded(
         });
     }
     for id in user {
+        Cx::new(&mut w, id, Place::Pure, Rc::default()).lint_items();
         Cx::new(&mut w, id, Place::Pure, Rc::default()).lint_imports();
     }
     program.fns = std::mem::take(&mut w.typed_fns);

@@ -66,7 +66,7 @@ impl Cx<'_, '_> {
         let (mut at, mut ty) = match &bound.bound {
             Bound::Local(id) => (bound.span, self.infer.ty(self.local_ty(*id))),
             Bound::Function(_) => (bound.span, Ty::Error),
-            Bound::Const(_) | Bound::Shape(_) | Bound::Bad => return None,
+            Bound::Const(..) | Bound::Shape(_) | Bound::Bad => return None,
         };
         let mut name = root;
         for field in names {

@@ -5,14 +5,14 @@ use super::konst::Const;
 use super::world::SigParam;
 use crate::ast::Name;
 use crate::span::Span;
-use crate::typed::{LocalId, Shape};
+use crate::typed::{Elem, LocalId, Shape};
 use std::collections::HashMap;
 
 #[derive(Clone, Debug)]
 pub enum Bound<'a> {
     Local(LocalId),
-    /// `const`, and what `let` gives to sizes: `let (n, d) = shape(x);`
-    Const(Const),
+    /// `const`, and what `let` gives to sizes: `let (n, d) = shape(x);` With an element type if its definition has one.
+    Const(Const, Option<Elem>),
     /// A parameter `shape: [B, N]`: sizes, where sizes are wanted.
     Shape(Shape),
     /// `let f = grad(loss);`: resolved anew at each use.
@@ -31,11 +31,38 @@ impl SigParam {
     }
 }
 
+/// What a name is bound by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binder {
+    /// `let` and `for`.
+    Variable,
+    /// `let mut`.
+    Mutable,
+    /// Of a function, a lambda or a `vjp` block.
+    Parameter,
+    Constant,
+    /// A `let` that gives a function a name.
+    Function,
+}
+
+impl Binder {
+    /// For messages.
+    pub fn what(self) -> &'static str {
+        match self {
+            Binder::Variable | Binder::Mutable => "variable",
+            Binder::Parameter => "parameter",
+            Binder::Constant => "constant",
+            Binder::Function => "function",
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Binding<'a> {
     /// Grows with every binding of the body.
     pub seq: u32,
     pub span: Span,
+    pub binder: Binder,
     pub bound: Bound<'a>,
     pub used: bool,
 }
@@ -45,11 +72,13 @@ pub struct Scope<'a> {
     names: HashMap<Name, Vec<Binding<'a>>>,
     /// The names bound so far in the open blocks, to unbind them.
     order: Vec<Name>,
+    /// The functions among them, each with its place in that order.
+    functions: Vec<(usize, FnRef<'a>)>,
     seq: u32,
     /// Ranges of bindings that the lambda being checked cannot see: those made between its definition and its use.
     hidden: Vec<(u32, u32)>,
     /// Bindings that have gone out of scope without a use, for the lints.
-    pub unused: Vec<(Name, Span)>,
+    pub unused: Vec<(Name, Span, Binder)>,
 }
 
 impl<'a> Scope<'a> {
@@ -58,6 +87,9 @@ impl<'a> Scope<'a> {
     }
 
     pub fn close(&mut self, mark: usize) {
+        while self.functions.last().is_some_and(|(at, _)| *at >= mark) {
+            self.functions.pop();
+        }
         while self.order.len() > mark {
             let Some(name) = self.order.pop() else { break };
             if let Some(stack) = self.names.get_mut(&name)
@@ -65,16 +97,20 @@ impl<'a> Scope<'a> {
                 && !binding.used
                 && !matches!(binding.bound, Bound::Bad)
             {
-                self.unused.push((name, binding.span));
+                self.unused.push((name, binding.span, binding.binder));
             }
         }
     }
 
-    pub fn bind(&mut self, name: Name, span: Span, bound: Bound<'a>) {
+    pub fn bind(&mut self, name: Name, span: Span, binder: Binder, bound: Bound<'a>) {
         self.seq += 1;
+        if let Bound::Function(f) = &bound {
+            self.functions.push((self.order.len(), f.clone()));
+        }
         let binding = Binding {
             seq: self.seq,
             span,
+            binder,
             bound,
             used: name.starts_with('_'),
         };
@@ -82,9 +118,15 @@ impl<'a> Scope<'a> {
         self.order.push(name);
     }
 
-    /// Without a warning where it is not used.
+    /// The functions bound since `mark`.
+    pub fn functions_since(&self, mark: usize) -> Vec<FnRef<'a>> {
+        let from = self.functions.partition_point(|(at, _)| *at < mark);
+        self.functions[from..].iter().map(|(_, f)| f.clone()).collect()
+    }
+
+    /// A parameter, without a warning where it is not used.
     pub fn bind_silently(&mut self, name: Name, span: Span, bound: Bound<'a>) {
-        self.bind(name.clone(), span, bound);
+        self.bind(name.clone(), span, Binder::Parameter, bound);
         if let Some(binding) = self.names.get_mut(&name).and_then(|s| s.last_mut()) {
             binding.used = true;
         }
@@ -134,7 +176,7 @@ impl<'a> Scope<'a> {
         let binding = self.names.get(name)?.last()?;
         match binding.bound {
             Bound::Local(id) => Some(id),
-            Bound::Const(_) | Bound::Shape(_) | Bound::Function(_) | Bound::Bad => None,
+            Bound::Const(..) | Bound::Shape(_) | Bound::Function(_) | Bound::Bad => None,
         }
     }
 

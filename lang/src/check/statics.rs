@@ -3,7 +3,7 @@
 use super::cx::{Cx, Place};
 use super::konst::Const;
 use super::problem::{Context, Problem};
-use super::scope::Bound;
+use super::scope::{Binder, Bound};
 use super::world::{ConstId, ConstValue, Item, State};
 use crate::ast::{self, BinaryOp, ExprKind as A, Ident, StrPart, UnaryOp};
 use crate::span::Span;
@@ -172,7 +172,7 @@ impl<'a> Cx<'a, '_> {
             A::Name(name) => {
                 if let Some(binding) = self.scope.get(name) {
                     return match &binding.bound {
-                        Bound::Const(Const::Str(s)) => Some(s.clone()),
+                        Bound::Const(Const::Str(s), _) => Some(s.clone()),
                         _ => None,
                     };
                 }
@@ -334,17 +334,20 @@ impl<'a> Cx<'a, '_> {
             return ConstValue::Scalar(set.unwrap_or(Const::Str(text)), None);
         }
         let value = self.const_expr(def);
-        let ty = match &value.ty {
-            Ty::Error => return ConstValue::Bad,
-            ty => self.infer.ty(ty),
-        };
-        let elem = match ty {
+        if super::cx::is_bad(&value) {
+            return ConstValue::Bad;
+        }
+        match self.const_of(&value) {
+            Some(known) => ConstValue::Scalar(set.unwrap_or(known), self.own_elem(&value)),
+            None => ConstValue::Inline,
+        }
+    }
+
+    /// The element type of a scalar that is more than a literal: it was declared, or cast.
+    fn own_elem(&self, value: &crate::typed::Expr) -> Option<Elem> {
+        match self.infer.ty(&value.ty) {
             Ty::Tensor(ElemTy::Known(e), shape) if shape.is_empty() && e != Elem::Bool => Some(e),
             _ => None,
-        };
-        match self.const_of(&value) {
-            Some(known) => ConstValue::Scalar(set.unwrap_or(known), elem),
-            None => ConstValue::Inline,
         }
     }
 
@@ -363,30 +366,30 @@ impl<'a> Cx<'a, '_> {
     /// `const N = …;` in a block: a compile-time value, or an error.
     pub fn local_const(&mut self, def: &'a ast::ConstDef) {
         let bound = match self.local_const_value(def) {
-            Some(value) => Bound::Const(value),
+            Some((value, elem)) => Bound::Const(value, elem),
             None => Bound::Bad,
         };
         let Ident { node, span } = &def.name;
-        self.scope.bind(node.clone(), *span, bound);
+        self.bind(node.clone(), *span, Binder::Constant, bound);
     }
 
-    fn local_const_value(&mut self, def: &'a ast::ConstDef) -> Option<Const> {
+    fn local_const_value(&mut self, def: &'a ast::ConstDef) -> Option<(Const, Option<Elem>)> {
         if let Some(text) = self.static_text(&def.value) {
-            return Some(Const::Str(text));
+            return Some((Const::Str(text), None));
         }
         let value = self.const_expr(def);
         if super::cx::is_bad(&value) {
             return None;
         }
         if let Some(known) = self.const_of(&value) {
-            return Some(known);
+            return Some((known, self.own_elem(&value)));
         }
         // A quotient of parameters is a constant too, where it is exact.
         match &def.value.kind {
             A::Binary(..) if value.ty == Ty::scalar(Elem::I32) || self.is_int(&value.ty) => {
                 let dim = self.static_dim(&def.value)?;
                 self.need_whole(&dim, def.value.span);
-                Some(Const::of_dim(dim))
+                Some((Const::of_dim(dim), self.own_elem(&value)))
             }
             _ => {
                 self.report(Problem::NotStatic {

@@ -28,7 +28,7 @@ impl<'a> Cx<'a, '_> {
         let mut out = Block::default();
         self.stmts(&block.stmts, &mut out.stmts);
         let ty = self.block_end(block.value.as_deref(), want, &mut out);
-        self.scope.close(mark);
+        self.close_scope(mark);
         (out, ty)
     }
 

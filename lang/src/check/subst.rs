@@ -85,6 +85,7 @@ impl<'s> Subst<'s> {
             Ty::Tuple(fields) => {
                 Ty::Tuple(fields.iter().map(|t| self.ty(t)).collect::<Option<_>>()?)
             }
+            Ty::Record(_) if !mentions_parameters(ty) => ty.clone(),
             Ty::Record(fields) => Ty::Record(
                 fields
                     .iter()
@@ -200,6 +201,26 @@ pub fn has_error(ty: &Ty) -> bool {
         Ty::Fn(params, ret) => params.iter().any(has_error) || has_error(ret),
         Ty::Tree { leaf, .. } => leaf.as_deref().is_some_and(has_error),
         Ty::Tensor(..) | Ty::Var(_) => false,
+    }
+}
+
+/// Whether an inference variable stands anywhere in it.
+pub fn has_variable(ty: &Ty) -> bool {
+    match ty {
+        Ty::Tensor(elem, shape) => {
+            matches!(elem, ElemTy::Var(_))
+                || shape.iter().any(|i| match i {
+                    ShapeItem::Dim(d) => super::poly::has_var(d),
+                    ShapeItem::Var(_) => true,
+                    ShapeItem::Spread(_) | ShapeItem::LeafOf(_) => false,
+                })
+        }
+        Ty::Tuple(parts) => parts.iter().any(has_variable),
+        Ty::Record(fields) => fields.iter().any(|(_, t)| has_variable(t)),
+        Ty::Tree { leaf, .. } => leaf.as_deref().is_some_and(has_variable),
+        Ty::Fn(params, ret) => params.iter().any(has_variable) || has_variable(ret),
+        Ty::Var(_) => true,
+        Ty::Error => false,
     }
 }
 

@@ -65,7 +65,7 @@ impl<'a> Cx<'a, '_> {
                 ret_span,
             },
         );
-        self.scope.close(mark);
+        self.close_scope(mark);
         out
     }
 
@@ -112,19 +112,16 @@ impl<'a> Cx<'a, '_> {
             };
             match &stmt.kind {
                 S::Return(result) => {
-                    let unreachable = after.first().map(|s| s.span);
-                    if let Some(span) = unreachable.or(value.map(|v| v.span)) {
-                        self.report(Problem::Unreachable {
-                            span,
-                            after: stmt.span,
-                        });
-                    }
                     out.value = Some(Box::new(self.result(result.as_ref(), stmt.span, end)));
+                    self.unreachable(after, value, stmt.span);
                     return out;
                 }
                 S::Expr(e) if expr_returns(e) => {
                     let value = self.tail_expr(e, Some(&rest), budget, end);
                     out.value = Some(Box::new(value));
+                    if always_returns(e) {
+                        self.unreachable(after, rest.value, e.span);
+                    }
                     return out;
                 }
                 _ => {
@@ -164,6 +161,34 @@ impl<'a> Cx<'a, '_> {
         out
     }
 
+    /// What follows a `return` in its block: its own mistakes are still worth telling.
+    fn unreachable(
+        &mut self,
+        stmts: &'a [ast::Stmt],
+        value: Option<&'a ast::Expr>,
+        after: Span,
+    ) {
+        let first = stmts.first().map(|s| s.span);
+        let Some(span) = first.or(value.map(|v| v.span)) else {
+            return;
+        };
+        self.report(Problem::Unreachable { span, after });
+        let mark = self.infer.mark();
+        let mut dropped = Vec::new();
+        for stmt in stmts {
+            match &stmt.kind {
+                S::Return(Some(e)) => drop(self.expr(e, None)),
+                S::Return(None) => {}
+                S::Expr(e) if expr_returns(e) => {}
+                _ => self.stmt(stmt, &mut dropped),
+            }
+        }
+        if let Some(e) = value.filter(|e| !expr_returns(e)) {
+            self.expr(e, None);
+        }
+        self.infer.settle(mark);
+    }
+
     /// An `if` or a block that returns somewhere inside, and what follows it.
     fn tail_expr(
         &mut self,
@@ -195,7 +220,7 @@ impl<'a> Cx<'a, '_> {
                             Some(rest) => {
                                 let mark = cx.scope.open();
                                 let block = cx.tail(rest.stmts, rest.value, rest.next, budget, end);
-                                cx.scope.close(mark);
+                                cx.close_scope(mark);
                                 block
                             }
                             None => {
@@ -243,7 +268,7 @@ impl<'a> Cx<'a, '_> {
     ) -> Block {
         let mark = self.scope.open();
         let out = self.tail(&block.stmts, block.value.as_deref(), rest, budget, end);
-        self.scope.close(mark);
+        self.close_scope(mark);
         out
     }
 
@@ -286,6 +311,26 @@ fn expr_returns(e: &ast::Expr) -> bool {
             then, otherwise, ..
         } => returns(then) || otherwise.as_deref().is_some_and(expr_returns),
         A::Block(block) => returns(block),
+        _ => false,
+    }
+}
+
+/// Whether every way through an `if` or a block returns.
+fn always_returns(e: &ast::Expr) -> bool {
+    let block = |block: &ast::Block| {
+        let last = block.value.as_deref();
+        last.is_some_and(always_returns)
+            || block.stmts.iter().any(|s| match &s.kind {
+                S::Return(_) => true,
+                S::Expr(e) => always_returns(e),
+                _ => false,
+            })
+    };
+    match &e.kind {
+        A::If {
+            then, otherwise, ..
+        } => block(then) && otherwise.as_deref().is_some_and(always_returns),
+        A::Block(inner) => block(inner),
         _ => false,
     }
 }

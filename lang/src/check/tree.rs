@@ -101,7 +101,7 @@ impl<'a> Cx<'a, '_> {
                 for (i, (name, _)) in fields.iter().enumerate() {
                     out.push((name.clone(), self.map_walk(walk, &parts(types, i))?));
                 }
-                Some(Ty::Record(out))
+                Some(Ty::Record(out.into_iter().collect()))
             }
             Ty::Tree { param, .. } => {
                 let param = *param;

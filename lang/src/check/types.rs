@@ -310,6 +310,7 @@ impl<'a> Cx<'a, '_> {
         let mut cx = Cx::new(&mut *self.w, module, Place::Pure, generics.clone());
         cx.no_duplicates("parameter", def.generics.iter().map(|g| &g.name));
         let ty = cx.resolve_type(&def.ty);
+        cx.lint_generics(&def.generics);
         let shown = def.name.node.to_string();
         let alias = Rc::new(Alias {
             shown,

@@ -11,7 +11,7 @@ use crate::ast::{self, ItemKind, Name};
 use crate::diag::Diagnostic;
 use crate::source::{Loader, Sources};
 use crate::span::Span;
-use crate::typed::{self, Elem, FnId, Generic, Shape, Ty};
+use crate::typed::{self, Elem, FnId, Generic, GenericId, Shape, Ty};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -79,6 +79,8 @@ pub struct FnItem<'a> {
 #[derive(Debug)]
 pub struct Signature {
     pub generics: Rc<Vec<Generic>>,
+    /// Those that it mentions itself.
+    pub mentioned: HashSet<GenericId>,
     pub params: Vec<SigParam>,
     pub ret: Ty,
 }

@@ -176,7 +176,7 @@ impl Cx<'_, '_> {
                 }
             }
             Ty::Tuple(fields) => fields.iter_mut().for_each(|t| self.zonk_ty(t)),
-            Ty::Record(fields) => fields.iter_mut().for_each(|(_, t)| self.zonk_ty(t)),
+            Ty::Record(_) => *ty = self.infer.ty(ty),
             Ty::Tree { leaf, .. } => {
                 if let Some(leaf) = leaf {
                     self.zonk_ty(leaf);

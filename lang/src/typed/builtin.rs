@@ -27,12 +27,12 @@
 //! | `trace` | x | `k`, `axis1`, `axis2` |
 //! | `cholesky` | x | `upper`, `symmetrize_input` |
 //! | `pad` | x, value | `widths`: low and high of each dimension in turn, `mode` |
-//! | `roll` | x | `shift`: a list, [`axis`: a list, absent rolls the flattened array] |
+//! | `roll` | x, [integer scalars or an array of them, where there is no `shift`] | [`shift`: a list], [`axis`: a list, absent rolls the flattened array]; one of either stands for all of the other |
 //! | `repeat` | x | `repeats`, [`axis`: absent flattens] |
 //! | `tile` | x | `reps`: as many as the result has dimensions |
 //! | `split_at` | x | `indices`, `axis`; the result is a tuple |
 //! | `slice` | x, start | `size` |
-//! | `dynamic_slice` | x, one start a dimension | `sizes` |
+//! | `dynamic_slice` | x, one start a dimension, or an array of them | `sizes` |
 //! | `dynamic_update_slice` | x, update, one start a dimension | |
 //! | `tril triu diag` | x | `k` |
 //! | `eye` | | `n`, `m`, `k` |

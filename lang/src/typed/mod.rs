@@ -8,4 +8,4 @@ pub mod ty;
 pub use builtin::{Attr, Builtin, IndexItem, Static};
 pub use dim::{Atom, Dim, GenericId};
 pub use expr::*;
-pub use ty::{Elem, ElemTy, GenericArg, Shape, ShapeItem, Ty, elements};
+pub use ty::{Elem, ElemTy, Fields, GenericArg, Shape, ShapeItem, Ty, elements};

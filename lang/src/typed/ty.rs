@@ -2,6 +2,7 @@
 
 use super::dim::{Atom, Dim, GenericId};
 use crate::ast::Name;
+use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Elem {
@@ -123,8 +124,8 @@ pub enum Ty {
     Tensor(ElemTy, Shape),
     /// `()` is the empty tuple.
     Tuple(Vec<Ty>),
-    /// Fields in the order of their declaration; two records are equal when names, order and types are.
-    Record(Vec<(Name, Ty)>),
+    /// Two records are equal when names, order and types are.
+    Record(Fields),
     /// A rigid `T: tree`, each leaf replaced by `leaf` (over [`ElemTy::LeafOf`] and [`ShapeItem::LeafOf`]) if given.
     Tree {
         param: GenericId,
@@ -153,6 +154,40 @@ impl Ty {
 
     pub fn unit() -> Ty {
         Ty::Tuple(Vec::new())
+    }
+}
+
+/// The fields of a record in the order of their declaration. Each use of a value has its type, so they are shared.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fields(Rc<[(Name, Ty)]>);
+
+impl Fields {
+    /// Whether they are one and the same in memory, which says at once that they are equal.
+    pub fn is(&self, other: &Fields) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl std::ops::Deref for Fields {
+    type Target = [(Name, Ty)];
+
+    fn deref(&self) -> &[(Name, Ty)] {
+        &self.0
+    }
+}
+
+impl<'f> IntoIterator for &'f Fields {
+    type Item = &'f (Name, Ty);
+    type IntoIter = std::slice::Iter<'f, (Name, Ty)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<(Name, Ty)> for Fields {
+    fn from_iter<I: IntoIterator<Item = (Name, Ty)>>(fields: I) -> Fields {
+        Fields(fields.into_iter().collect())
     }
 }
 

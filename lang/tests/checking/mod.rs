@@ -30,12 +30,13 @@ impl Loader for Table {
             });
         }
         let field = |name: &str, sizes: &[i64]| (name.into(), Ty::tensor(Elem::U8, sizes));
-        Ok(Ty::Record(vec![
+        let fields = [
             field("x_train", &[60000, 28, 28]),
             field("y_train", &[60000]),
             field("x_test", &[10000, 28, 28]),
             field("y_test", &[10000]),
-        ]))
+        ];
+        Ok(Ty::Record(fields.into_iter().collect()))
     }
 
     fn load(&self, path: &str) -> Result<Ty, LoadError> {

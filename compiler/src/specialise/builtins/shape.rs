@@ -185,23 +185,48 @@ pub(super) fn flip(b: &mut Builder, c: &Call) -> Value {
     }
 }
 
-/// `roll(x, shift, axis)`; without an axis over the flattened array.
+/// `roll(x, shift, axis)`; without an axis over the flattened array. One shift, or one axis, stands for all of the other.
 pub(super) fn roll(b: &mut Builder, c: &Call) -> Value {
     let x = c.args[0];
-    let shifts = c.attrs.ints("shift").unwrap_or_default();
     let rank = rank(b, c, x);
-    let Some(axes) = c.attrs.ints("axis") else {
-        let shape = b.shape_of(x);
-        let flat = b.reshape(x, &[shape.iter().product()]);
-        let rolled = roll_axis(b, flat, 0, shifts.iter().sum());
-        return b.reshape(rolled, &shape);
+    let shape = b.shape_of(x);
+    let shifts: Vec<Shift> = match c.attrs.ints("shift") {
+        Some(known) => known.into_iter().map(Shift::Known).collect(),
+        None => {
+            let found = scalars(b, &c.args[1..]);
+            found.into_iter().map(Shift::Found).collect()
+        }
+    };
+    let axes = match c.attrs.ints("axis") {
+        Some(axes) => axes.into_iter().map(|a| wrap(a, rank)).collect(),
+        None => vec![0],
     };
     let mut y = x;
-    for (i, axis) in axes.into_iter().enumerate() {
-        let shift = shifts[if shifts.len() == 1 { 0 } else { i }];
-        y = roll_axis(b, y, wrap(axis, rank), shift);
+    if c.attrs.get("axis").is_none() {
+        y = b.reshape(x, &flat_shape(&shape, rank));
     }
-    y
+    for i in 0..shifts.len().max(axes.len()) {
+        let axis = axes[if axes.len() == 1 { 0 } else { i }];
+        y = match shifts[if shifts.len() == 1 { 0 } else { i }] {
+            Shift::Known(by) => roll_axis(b, y, axis, by),
+            Shift::Found(by) => roll_axis_by(b, y, axis, by),
+        };
+    }
+    b.reshape(y, &shape)
+}
+
+/// How far to roll: known when the program is compiled, or an integer scalar.
+#[derive(Clone, Copy)]
+enum Shift {
+    Known(i64),
+    Found(Value),
+}
+
+/// The first `rank` dimensions as one; behind them are those of the words of keys.
+fn flat_shape(shape: &[usize], rank: usize) -> Vec<usize> {
+    let mut flat = vec![shape[..rank].iter().product()];
+    flat.extend(&shape[rank..]);
+    flat
 }
 
 fn roll_axis(b: &mut Builder, x: Value, axis: usize, shift: i64) -> Value {
@@ -215,6 +240,38 @@ fn roll_axis(b: &mut Builder, x: Value, axis: usize, shift: i64) -> Value {
     }
     let (tail, head) = (b.slice_axis(x, axis, cut, n), b.slice_axis(x, axis, 0, cut));
     b.concat(&[tail, head], axis)
+}
+
+/// A window on two copies of the array, one behind the other.
+fn roll_axis_by(b: &mut Builder, x: Value, axis: usize, shift: Value) -> Value {
+    let shape = b.shape_of(x);
+    let n = b.int(Elem::I32, shape[axis] as i64);
+    if shape[axis] == 0 {
+        return x;
+    }
+    let shift = super::index::position(b, shift);
+    let rest = b.binary(BinaryOp::Rem, shift, n);
+    let start = b.binary(BinaryOp::Sub, n, rest);
+    // A shift to the left begins in the first copy.
+    let again = b.binary(BinaryOp::Rem, start, n);
+    let zero = b.int(Elem::I32, 0);
+    let mut operands = vec![b.concat(&[x, x], axis)];
+    operands.extend((0..shape.len()).map(|d| if d == axis { again } else { zero }));
+    b.op(Op::DynamicSlice { sizes: shape }, &operands)
+}
+
+/// Integer scalars as they are; a single array of them taken apart.
+pub(super) fn scalars(b: &mut Builder, values: &[Value]) -> Vec<Value> {
+    let one = match values {
+        [one] if b.ty(*one).rank() == 1 => *one,
+        many => return many.to_vec(),
+    };
+    let each = 0..b.ty(one).numel();
+    each.map(|i| {
+        let scalar = b.slice_axis(one, 0, i, i + 1);
+        b.reshape(scalar, &[])
+    })
+    .collect()
 }
 
 /// `repeat(x, n, axis)`: each element `n` times in a row.

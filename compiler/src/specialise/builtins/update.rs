@@ -21,21 +21,10 @@ pub(super) fn dynamic_update_slice(b: &mut Builder, c: &Call) -> Value {
     b.op(Op::DynamicUpdateSlice, &operands)
 }
 
-/// The arrays, then one i32 start a dimension; a single index array is taken apart.
+/// The arrays, then one i32 start a dimension.
 fn with_starts(b: &mut Builder, arrays: &[Value], starts: &[Value]) -> Vec<Value> {
     let mut out = arrays.to_vec();
-    let starts = match starts {
-        [one] if b.ty(*one).rank() == 1 => {
-            let n = b.ty(*one).numel();
-            (0..n)
-                .map(|i| {
-                    let start = b.slice_axis(*one, 0, i, i + 1);
-                    b.reshape(start, &[])
-                })
-                .collect()
-        }
-        many => many.to_vec(),
-    };
+    let starts = super::shape::scalars(b, starts);
     out.extend(starts.into_iter().map(|s| index::position(b, s)));
     out
 }

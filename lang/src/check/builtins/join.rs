@@ -22,7 +22,7 @@ pub const ROWS: &[Row] = &[
         &[X, req("widths", Kind::Pads), opt("mode", Kind::TextOrValue, Default::Text("constant")),
           opt("constant_values", Kind::Value, Default::Literal(0.0)), opt("value", Kind::Value, Default::Absent)], pad),
     row("flip",         Builtin::Flip,        &[X, AXIS_ALL], flip),
-    row("roll",         Builtin::Roll,        &[X, req("shift", Kind::Ints), AXIS_ALL], roll),
+    row("roll",         Builtin::Roll,        &[X, req("shift", Kind::IntsOrValues), AXIS_ALL], roll),
     row("repeat",       Builtin::Repeat,      &[X, req("repeats", Kind::Int), AXIS_ALL], repeat),
     row("tile",         Builtin::Tile,        &[X, req("reps", Kind::Ints)], tile),
     row("split_at",     Builtin::SplitAt,     &[X, req("indices", Kind::Ints), AXIS_0], split_at),
@@ -182,28 +182,38 @@ fn flip(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     out(a, vec![x], attrs, elem, items)
 }
 
-/// Without an axis it rolls the flattened array and gives it its shape again, as NumPy does.
+/// Shifts and axes go pairwise, one of either for all of the other; those of one axis add up. Without an axis it rolls the
+/// flattened array and gives it its shape again, as NumPy does.
 fn roll(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
-    let (shift, _) = a.ints(1)?;
+    let known = a.ints(1).map(|(shifts, _)| shifts);
+    let found = a.values(1);
     let (elem, items) = cx.tensor(&x, "roll")?;
-    let mut attrs = vec![Attr {
-        name: "shift",
-        value: Static::Shape(shape::of_dims(shift.clone())),
-    }];
+    let count = match &known {
+        Some(shifts) => shifts.len(),
+        None => cx.positions("roll", &found)?,
+    };
+    let mut attrs = Vec::new();
+    if let Some(shifts) = known {
+        attrs.push(shape_attr("shift", shape::of_dims(shifts)));
+    }
     if let Some((axes, _)) = a.ints(2) {
-        let axes = cx.axes_of("roll", a.span, &axes, &items, &x.ty)?;
-        if shift.len() != 1 && shift.len() != axes.len() {
+        let each = axes.iter();
+        let axes: Vec<(usize, i64)> = each
+            .map(|axis| cx.axis_of("roll", a.span, axis, &items, &x.ty))
+            .collect::<Option<_>>()?;
+        if count != 1 && axes.len() != 1 && count != axes.len() {
             cx.report(Problem::RollAxes {
                 span: a.span,
-                shifts: shift.len(),
+                shifts: count,
                 axes: axes.len(),
             });
             return None;
         }
         attrs.push(ints_attr("axis", axes.iter().map(|(_, given)| *given)));
     }
-    out(a, vec![x], attrs, elem, items)
+    let args = std::iter::once(x).chain(found).collect();
+    out(a, args, attrs, elem, items)
 }
 
 fn repeat(cx: &mut Cx, a: &mut Args) -> Option<Out> {

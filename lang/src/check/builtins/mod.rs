@@ -60,6 +60,8 @@ pub enum Kind {
     Int,
     /// One or several of them: axes, repeats, positions.
     Ints,
+    /// The same, or where they are not, one or several operands.
+    IntsOrValues,
     /// Sizes.
     Shape,
     /// Sizes, one of which may be −1.

@@ -8,7 +8,7 @@ use crate::check::konst::Const;
 use crate::check::near::near;
 use crate::check::problem::Problem;
 use crate::span::Span;
-use crate::typed::{Dim, Shape, ShapeItem, Ty};
+use crate::typed::{Builtin, Dim, Expr, ExprKind, Shape, ShapeItem, Ty};
 
 impl<'a> Cx<'a, '_> {
     /// Reads the arguments of a call; `None` once something has been reported.
@@ -161,6 +161,7 @@ impl<'a> Cx<'a, '_> {
                 scalar: !matches!(e.kind, A::Tuple(_) | A::List(_)),
                 list: self.static_ints(e)?,
             },
+            Kind::IntsOrValues => self.ints_or_values(e)?,
             Kind::Shape => Given::Shape(self.static_shape(e)?),
             Kind::OpenShape => Given::Shape(self.open_shape(e)?),
             Kind::Pads => Given::Pads(self.pads(e)?),
@@ -195,6 +196,41 @@ impl<'a> Cx<'a, '_> {
                     .collect(),
             ),
             _ => Given::Value(value),
+        }
+    }
+
+    /// Integers that are all known when the program is compiled, or operands.
+    fn ints_or_values(&mut self, e: &'a ast::Expr) -> Option<Given> {
+        let (given, scalar) = match &e.kind {
+            A::Tuple(items) | A::List(items) => {
+                let values = items.iter().map(|i| self.expr(i, None)).collect();
+                (Given::Values(values), false)
+            }
+            _ => (self.several(e), true),
+        };
+        let all_known = match &given {
+            Given::Values(values) => !scalar && values.iter().all(|v| self.is_size(v)),
+            Given::Value(value) => self.is_size(value),
+            _ => false,
+        };
+        if !all_known {
+            return Some(given);
+        }
+        let list = self.static_ints(e)?;
+        Some(Given::Ints { list, scalar })
+    }
+
+    /// Whether a value is an integer made of literals, constants and sizes.
+    fn is_size(&self, value: &Expr) -> bool {
+        match &value.kind {
+            ExprKind::Builtin { builtin, args, .. } => {
+                let is_arithmetic = matches!(
+                    builtin,
+                    Builtin::Neg | Builtin::Add | Builtin::Sub | Builtin::Mul | Builtin::Div
+                );
+                is_arithmetic && args.iter().all(|a| self.is_size(a))
+            }
+            _ => self.const_of(value).is_some_and(|c| c.dim().is_some()),
         }
     }
 

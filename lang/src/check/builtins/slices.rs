@@ -7,7 +7,7 @@ use crate::check::infer::Class;
 use crate::check::problem::Problem;
 use crate::check::require::Need;
 use crate::check::shape;
-use crate::typed::{Builtin, Expr, ShapeItem};
+use crate::typed::{Builtin, Expr, ShapeItem, Ty};
 
 const X: Param = req("x", Kind::Value);
 
@@ -66,21 +66,35 @@ impl Cx<'_, '_> {
         });
         None
     }
+
+    /// Positions as integer scalars, or as one array of them; how many they are.
+    pub fn positions(&mut self, what: &'static str, values: &[Expr]) -> Option<usize> {
+        if let [one] = values
+            && let Ty::Tensor(_, dims) = self.infer.ty(&one.ty)
+            && let [ShapeItem::Dim(d)] = dims.as_slice()
+            && let Some(n) = d.as_int()
+        {
+            self.require_class(one, what, Class::Int)?;
+            return usize::try_from(n).ok();
+        }
+        for value in values {
+            self.position_scalar(value, what)?;
+        }
+        Some(values.len())
+    }
 }
 
 fn starts(cx: &mut Cx, a: &mut Args, i: usize, rank: usize, x: &Expr) -> Option<Vec<Expr>> {
     let starts = a.values(i);
-    if starts.len() != rank {
+    let count = cx.positions(a.row.name, &starts)?;
+    if count != rank {
         let problem = Problem::StartsCount {
             span: a.span,
-            found: starts.len(),
+            found: count,
             ty: cx.infer.ty(&x.ty),
         };
         cx.report(problem);
         return None;
-    }
-    for start in &starts {
-        cx.position_scalar(start, a.row.name)?;
     }
     Some(starts)
 }

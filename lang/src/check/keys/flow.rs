@@ -1,5 +1,8 @@
 //! The walk over a checked body that follows its keys.
 
+use super::known::{
+    derives_keys, first_local, from_start, has_rigid_tree, known_int, shares, uses_key_up,
+};
 use super::place::{Place, Ranges, Step};
 use super::{KeyFacts, Path, holds_key, locals_of};
 use crate::check::problem::{Problem, Repeat};
@@ -7,7 +10,7 @@ use crate::source::Sources;
 use crate::span::Span;
 use crate::typed::{
     Block, Body, Builtin, Callee, Effect, Expr, ExprKind, ForIter, IndexItem, Lambda, Local,
-    LocalId, Param, Pattern, PrintPiece, ShapeItem, Static, Stmt, StmtKind, TransformKind, Ty,
+    LocalId, Param, Pattern, PrintPiece, Static, Stmt, StmtKind, TransformKind, Ty,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -192,18 +195,24 @@ impl<'f> Flow<'f> {
             .find(|(p, _)| p.overlaps(&place, &self.ranges))
             .map(|(_, at)| *at);
         if let Some(first) = earlier {
-            if self.reported.insert(span) {
-                self.problems.push(Problem::KeyReuse {
-                    span,
-                    key: self.sources.text(span).to_string(),
-                    first,
-                    // Without a loop only a lambda can come by the same place again.
-                    repeats: (first == span).then(|| self.repeat.unwrap_or(Repeat::Lambda)),
-                });
-            }
+            // Without a loop only a lambda can come by the same place again.
+            let repeats = (first == span).then(|| self.repeat.unwrap_or(Repeat::Lambda));
+            self.reuse(span, first, repeats);
             return;
         }
         self.used.insert(place, span);
+    }
+
+    fn reuse(&mut self, span: Span, first: Span, repeats: Option<Repeat>) {
+        if self.reported.insert(span) {
+            let key = self.sources.text(span).to_string();
+            self.problems.push(Problem::KeyReuse {
+                span,
+                key,
+                first,
+                repeats,
+            });
+        }
     }
 
     /// A variable that is assigned holds new keys.
@@ -278,6 +287,10 @@ impl<'f> Flow<'f> {
         self.callee(callee, false);
         let uses = self.uses_of(callee);
         for (i, arg) in args.iter().enumerate() {
+            let is_used = uses.as_ref().is_none_or(|u| u.get(i).is_some_and(|p| !p.is_empty()));
+            if is_used && shares(callee, i) && self.holds_key(&arg.ty) {
+                self.reuse(arg.span, arg.span, Some(Repeat::Map));
+            }
             match (&arg.kind, &uses) {
                 (ExprKind::Function(f), _) => {
                     let many = self.calls_many(callee, i);
@@ -352,7 +365,7 @@ impl<'f> Flow<'f> {
     }
 
     /// The body of a function that stands here: called once, or any number of times.
-    fn callee(&mut self, callee: &Callee, many: bool) {
+    pub fn callee(&mut self, callee: &Callee, many: bool) {
         match callee {
             Callee::Fn { .. } => {}
             Callee::Local(id) => {
@@ -541,68 +554,4 @@ impl<'f> Flow<'f> {
             }
         }
     }
-}
-
-/// A constant position in an array, counted from its start where its size is known.
-fn from_start(at: i64, array: &Ty) -> i64 {
-    match array {
-        Ty::Tensor(_, shape) => match shape.first() {
-            Some(ShapeItem::Dim(d)) if at < 0 => d.as_int().map_or(at, |n| n + at),
-            _ => at,
-        },
-        _ => at,
-    }
-}
-
-/// A bound of a loop that is known when the function is specialised.
-fn known_int(e: &Expr) -> Option<crate::typed::Dim> {
-    match &e.kind {
-        ExprKind::Int(n) => i64::try_from(*n).ok().map(crate::typed::Dim::int),
-        ExprKind::Dim(d) => Some(d.clone()),
-        _ => None,
-    }
-}
-
-/// Whether a function mapped over it is called any number of times.
-fn has_rigid_tree(ty: &Ty) -> bool {
-    crate::check::subst::leaves(ty)
-        .iter()
-        .any(|(_, leaf)| matches!(leaf, Ty::Tree { .. }))
-}
-
-/// What makes new keys, or reaches single ones.
-fn derives_keys(builtin: Builtin) -> bool {
-    matches!(
-        builtin,
-        Builtin::Key | Builtin::Split | Builtin::FoldIn | Builtin::Index
-    )
-}
-
-fn uses_key_up(builtin: Builtin) -> bool {
-    matches!(
-        builtin,
-        Builtin::Split
-            | Builtin::Bits
-            | Builtin::Uniform
-            | Builtin::Normal
-            | Builtin::Bernoulli
-            | Builtin::RandInt
-            | Builtin::Permutation
-            | Builtin::Categorical
-            | Builtin::TruncatedNormal
-            | Builtin::Gumbel
-            | Builtin::Dropout
-    )
-}
-
-/// The first variable declared in a block: those declared later have higher numbers.
-fn first_local(block: &Block) -> Option<LocalId> {
-    block
-        .stmts
-        .iter()
-        .flat_map(|s| match &s.kind {
-            StmtKind::Let { pattern, .. } | StmtKind::For { pattern, .. } => locals_of(pattern),
-            _ => Vec::new(),
-        })
-        .min()
 }

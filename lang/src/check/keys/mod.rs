@@ -6,11 +6,12 @@
 //! followed twice, so that what its second round meets is seen.
 
 mod flow;
+mod known;
 mod place;
 
 use super::problem::Problem;
 use crate::source::Sources;
-use crate::typed::{Body, Elem, ElemTy, FnDef, LocalId, Ty};
+use crate::typed::{Body, Callee, Elem, ElemTy, FnDef, Local, LocalId, Ty};
 use flow::Flow;
 use place::Step;
 
@@ -59,6 +60,18 @@ pub fn of_body(body: &Body, known: &[KeyFacts], sources: &Sources) -> Vec<Proble
     }
     let mut flow = Flow::new(&body.locals, known, sources, false);
     flow.body(body, false);
+    flow.problems
+}
+
+/// Of a function that stands in a body with these variables, and is called nowhere.
+pub fn of_lambda(
+    lambda: &Callee,
+    locals: &[Local],
+    known: &[KeyFacts],
+    sources: &Sources,
+) -> Vec<Problem> {
+    let mut flow = Flow::new(locals, known, sources, false);
+    flow.callee(lambda, false);
     flow.problems
 }
 

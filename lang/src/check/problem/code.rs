@@ -100,6 +100,7 @@ impl Problem {
             P::BitcastWidth { .. } => "E0338",
             P::TooLarge { .. } => "E0339",
             P::MeshAxisTwice { .. } => "E0346",
+            P::Declaration { .. } => "E0347",
 
             P::KeyReuse { .. } => "E0401",
             P::NotAKey { .. } => "E0402",
@@ -126,11 +127,11 @@ impl Problem {
             P::Data { error, .. } => error.code,
 
             P::BothStretch { .. } => "W0101",
-            P::Unused {
-                what: "variable", ..
-            } => "W0102",
             P::Unused { what: "import", .. } => "W0104",
-            P::Unused { .. } => "W0103",
+            P::Unused {
+                what: "parameter", ..
+            } => "W0103",
+            P::Unused { .. } => "W0102",
             P::Unreachable { .. } => "W0105",
             P::Shadows { .. } => "W0106",
             P::FloatEquality { .. } => "W0107",

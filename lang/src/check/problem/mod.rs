@@ -11,7 +11,7 @@ use super::infer::Clash;
 use super::shape::NoBroadcast;
 use super::show::Names;
 use crate::ast::{GenericKind, Name};
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Diagnostic, Label, Severity};
 use crate::source::LoadError;
 use crate::span::Span;
 use crate::typed::{Dim, Shape, ShapeItem, Ty};
@@ -62,6 +62,12 @@ pub enum Problem {
     /// Sizes that do not fit a parameter `shape: [..S, I, O]`.
     ShapeArg { span: Span, callee: String, param: Name, definition: Span, expected: String, found: Shape },
     Mismatch { context: Context, span: Span, expected: Ty, found: Ty, clash: Clash, help: Vec<String> },
+    /// A declared type under which several uses are wrong, and one under which all of them are right.
+    Declaration {
+        name: String, span: Span, declared: String, fits: String,
+        /// Some of the uses with what was found there, and how many more there are.
+        uses: Vec<Label>, more: usize,
+    },
     ArgCount {
         span: Span, callee: String,
         /// With those that have defaults.
@@ -204,7 +210,11 @@ pub enum Problem {
 
     // Warnings.
     BothStretch { op: String, op_span: Span, left: Operand, right: Operand, result: Shape },
-    Unused { what: &'static str, name: Name, span: Span },
+    Unused {
+        what: &'static str, name: Name, span: Span,
+        /// Whether it is named in a record pattern after the field that it takes.
+        field: bool,
+    },
     Unreachable { span: Span, after: Span },
     Shadows { span: Span, name: Name, what: &'static str },
     FloatEquality { span: Span, left: String, right: String, negated: bool },

@@ -80,6 +80,8 @@ pub enum Context {
 pub enum Repeat {
     Loop,
     Lambda,
+    /// `vmap(f, in=none)`: one key for all the calls.
+    Map,
 }
 
 /// What grows without end.

@@ -97,6 +97,24 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
             clash,
             help,
         } => mismatch::say(p, n, context, *span, expected, found, clash, help),
+        P::Declaration {
+            name,
+            span,
+            declared,
+            fits,
+            uses,
+            more,
+        } => {
+            let message = format!("{name} is declared with a type that its uses contradict");
+            let mut d = error(p, message, *span, format!("declared as {declared}"));
+            for at in uses {
+                d = d.label(at.span, at.text.clone());
+            }
+            if *more > 0 {
+                d = d.note(format!("and {more} more like these"));
+            }
+            d.help(format!("with `{fits}` all of them fit"))
+        }
         P::ShapeArg {
             span,
             callee,

@@ -28,6 +28,12 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
                     *span,
                     "the same key in each call",
                 ),
+                Some(Repeat::Map) => error(
+                    p,
+                    format!("`vmap` uses the key `{key}` up in every one of its calls"),
+                    *span,
+                    "the same key in each call",
+                ),
                 None => error(
                     p,
                     format!("the key `{key}` is used twice"),
@@ -37,7 +43,10 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
                 .label(*first, "used up here"),
             };
             match repeats {
-                Some(_) => d.help(format!(
+                Some(Repeat::Map) => d.help(format!(
+                    "map over keys of their own: `in=0` for this argument, and `split({key}, N)`"
+                )),
+                Some(Repeat::Loop | Repeat::Lambda) => d.help(format!(
                     "make one for each: `fold_in({key}, i)`, or `for k in split({key}, N)`"
                 )),
                 None => d.help(format!(
@@ -283,15 +292,21 @@ fn outside(p: &Problem, n: &Names) -> Diagnostic {
                 None => d,
             }
         }
-        P::Unused { what, name, span } => {
+        P::Unused {
+            what,
+            name,
+            span,
+            field,
+        } => {
             error(p, format!("unused {what} `{name}`"), *span, "never used").help(match *what {
                 "import" => "remove the import".to_string(),
+                _ if *field => "a pattern need not name every field: leave it out".to_string(),
                 _ => format!("if that is meant, call it `_{name}`"),
             })
         }
         P::Unreachable { span, after } => {
             error(p, "this is never reached", *span, "after a `return`")
-                .label(*after, "returns here")
+                .label(*after, "always returns")
         }
         P::Shadows { span, name, what } => error(
             p,
@@ -310,10 +325,7 @@ fn outside(p: &Problem, n: &Names) -> Diagnostic {
             *span,
             "rounding makes this unreliable",
         )
-        .help(match negated {
-            true => format!("`!isclose({left}, {right})` allows for rounding"),
-            false => format!("`isclose({left}, {right})` allows for rounding"),
-        }),
+        .help(equality_help(left, right, *negated)),
         P::Dropped { span, ty } => error(
             p,
             "this value is not used",
@@ -322,5 +334,20 @@ fn outside(p: &Problem, n: &Names) -> Diagnostic {
         )
         .help("assign it with `let`, or remove the `;` if it is the result"),
         _ => elsewhere(p),
+    }
+}
+
+/// What to write instead of `left == right` of floats. Nothing equals NaN, not even itself.
+fn equality_help(left: &str, right: &str, negated: bool) -> String {
+    let tested = match (left, right) {
+        ("nan", x) | (x, "nan") => Some((x, negated)),
+        (x, y) if x == y => Some((x, !negated)),
+        _ => None,
+    };
+    match tested {
+        Some((x, true)) => format!("`!is_nan({x})` tests for NaN, which equals nothing"),
+        Some((x, false)) => format!("`is_nan({x})` tests for NaN, which equals nothing"),
+        None if negated => format!("`!isclose({left}, {right})` allows for rounding"),
+        None => format!("`isclose({left}, {right})` allows for rounding"),
     }
 }
