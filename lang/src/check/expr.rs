@@ -319,7 +319,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    fn is_builtin_or_prelude(&self, name: &str) -> bool {
+    pub fn is_builtin_or_prelude(&self, name: &str) -> bool {
         let prelude = self.w.module(super::load::PRELUDE);
         super::func::is_builtin(name) || prelude.items.contains_key(name)
     }

@@ -2,6 +2,7 @@
 
 use super::builtins::{self, Row};
 use super::cx::Cx;
+use super::load::PRELUDE;
 use super::near::near;
 use super::problem::Problem;
 use super::scope::Bound;
@@ -183,6 +184,17 @@ impl<'a> Cx<'a, '_> {
                     let item = self.module_item(module, base, name)?;
                     return self.item_fn(item, &name.node, e.span);
                 }
+                if let A::Name(module) = &base.kind
+                    && self.is_foreign(module)
+                {
+                    let is_known = self.is_builtin_or_prelude(&name.node);
+                    self.report(Problem::ForeignModule {
+                        span: base.span,
+                        module: module.clone(),
+                        name: is_known.then(|| name.node.clone()),
+                    });
+                    return None;
+                }
                 self.not_callable(e)
             }
             A::Index(base, args) => match self.fn_ref(base)? {
@@ -217,6 +229,15 @@ impl<'a> Cx<'a, '_> {
             A::Error => None,
             _ => self.not_callable(e),
         }
+    }
+
+    /// Whether a name is that of a library of another language, and nothing here has it.
+    pub fn is_foreign(&mut self, name: &Name) -> bool {
+        let known = ["np", "jnp", "numpy", "jax", "lax", "nn", "torch", "math", "optax", "random"];
+        known.contains(&&**name)
+            && self.scope.get(name).is_none()
+            && self.generic(name).is_none()
+            && self.w.lookup(self.module, name).is_none()
     }
 
     fn named_fn(&mut self, name: &Name, span: Span) -> Option<FnRef<'a>> {
@@ -355,7 +376,7 @@ impl<'a> Cx<'a, '_> {
     pub fn item_name(&self, id: ItemFn) -> String {
         let item = &self.w.fns[id.0];
         let module = &self.w.module(item.module).name;
-        if module.is_empty() || item.module == self.module {
+        if module.is_empty() || item.module == self.module || item.module == PRELUDE {
             format!("`{}`", item.def.name.node)
         } else {
             format!("`{module}.{}`", item.def.name.node)

@@ -29,7 +29,7 @@ impl<'a> Cx<'a, '_> {
         let ((pattern, body), carried) = self.watching(|cx| {
             let mark = cx.scope.open();
             cx.loop_depth += 1;
-            let pattern = cx.bind_pattern(pattern, &item, super::scope::Binder::Variable);
+            let pattern = cx.bind_pattern(pattern, &item, super::scope::Binder::Loop);
             let body = cx.loop_body(body);
             cx.loop_depth -= 1;
             cx.scope.close(mark);

@@ -24,7 +24,7 @@ impl Cx<'_, '_> {
         }
         let places = std::iter::once(&d.primary).chain(&d.secondary);
         let found: Vec<(Span, String)> = places
-            .filter_map(|label| self.origin(self.text(label.span)))
+            .filter_map(|label| self.origin(self.text(label.span), d.code.0))
             .collect();
         let mut added = 0;
         for (span, text) in found {
@@ -54,14 +54,17 @@ impl Cx<'_, '_> {
     }
 
     /// The declaration of what an expression begins with: `x` of `x[0]`, the field `w` of `p.w`.
-    fn origin(&self, text: &str) -> Option<(Span, String)> {
+    fn origin(&self, text: &str, code: &str) -> Option<(Span, String)> {
         let text = text.trim_start_matches(['-', '!', '(']);
         let word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         let path: &str = &text[..text.find(|c| !word(c)).unwrap_or(text.len())];
         let mut names = path.split('.');
         let root = names.next().filter(|n| !n.is_empty())?;
         let Some(bound) = self.scope.peek(root) else {
-            return self.function_origin(root);
+            // A call, or a function that is passed. Any other word may be the name of something else.
+            let rest = text[path.len()..].trim_start();
+            let is_function = rest.starts_with('(') || rest.is_empty() && code == "E0307";
+            return self.function_origin(root).filter(|_| is_function);
         };
         let (mut at, mut ty) = match &bound.bound {
             Bound::Local(id) => (bound.span, self.infer.ty(self.local_ty(*id))),

@@ -34,8 +34,9 @@ impl SigParam {
 /// What a name is bound by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binder {
-    /// `let` and `for`.
     Variable,
+    /// Of `for`.
+    Loop,
     /// `let mut`.
     Mutable,
     /// Of a function, a lambda or a `vjp` block.
@@ -49,7 +50,7 @@ impl Binder {
     /// For messages.
     pub fn what(self) -> &'static str {
         match self {
-            Binder::Variable | Binder::Mutable => "variable",
+            Binder::Variable | Binder::Loop | Binder::Mutable => "variable",
             Binder::Parameter => "parameter",
             Binder::Constant => "constant",
             Binder::Function => "function",

@@ -2,6 +2,7 @@
 
 use super::cx::{Cx, Place, is_bad};
 use super::problem::{Context, Problem};
+use super::scope::Binder;
 use crate::ast::{self, ExprKind as A, Ident, StmtKind as S};
 use crate::span::Span;
 use crate::typed::{Block, Expr, ExprKind, LocalId, Stmt, StmtKind, Ty};
@@ -173,7 +174,9 @@ impl<'a> Cx<'a, '_> {
                 }
                 let in_lambda = self.lambda_depth > 0 && local.0 < self.lambda_floor;
                 if !info.mutable || in_lambda {
-                    let definition = Some(info.span).filter(|_| !in_lambda);
+                    let binder = self.scope.peek(name).map(|b| b.binder);
+                    let is_given = matches!(binder, Some(Binder::Parameter | Binder::Loop));
+                    let definition = Some((info.span, is_given)).filter(|_| !in_lambda);
                     self.report(Problem::NotAssignable {
                         span: target.span,
                         name: name.clone(),

@@ -401,22 +401,24 @@ impl Builder<'_> {
         self.expr(l, kind, r)
     }
 
-    /// `a < b < c`, where `a < b` is `first`.
+    /// `a < b < c`, where `a < b` is the first of the comparisons.
     pub fn chained(
         &mut self,
         l: u32,
-        first: Deep<Expr>,
+        first_of: Deep<Expr>,
         op: Spanned<BinaryOp>,
         b: Deep<Expr>,
         r: u32,
     ) -> Deep<Expr> {
-        if let ExprKind::Binary(inner, ..) = &first.node.kind {
+        if let ExprKind::Binary(inner, ..) = &first_of.node.kind {
             let first = inner.span;
             let second = op.span;
             self.errors
                 .push(SyntaxError::ChainedComparison { first, second });
+            let reported = pair(first_of, b, |_, _| ExprKind::Error);
+            return self.expr(l, reported, r);
         }
-        self.binary(l, first, op, b, r)
+        self.binary(l, first_of, op, b, r)
     }
 
     pub fn unary(&mut self, l: u32, op: UnaryOp, e: Deep<Expr>, r: u32) -> Deep<Expr> {

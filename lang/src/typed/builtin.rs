@@ -38,7 +38,7 @@
 //! | `eye` | | `n`, `m`, `k` |
 //! | `zeros ones` | | `shape` |
 //! | `full` | value | `shape` |
-//! | `arange` | | `start`, `stop`, `step` |
+//! | `arange` | | `start`, `stop`, `step`; of floats `start` and `step` |
 //! | `linspace` | start, stop | `num`, `endpoint` |
 //! | `take`, `take_along_axis` | x, positions | `axis` |
 //! | `set add_at` | x, positions along the first axes, v | |

@@ -1,7 +1,7 @@
 //! Builtins that move elements about, and those that make tensors of a shape.
 
 use super::Call;
-use super::attrs::wrap;
+use super::attrs::{Arg, wrap};
 use super::num::Num;
 use super::reduce::accumulator;
 use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Literal, Op, Type, Value};
@@ -424,6 +424,9 @@ pub(super) fn diagonal(b: &mut Builder, x: Value, k: i64, n: usize) -> Value {
 /// `arange(start, stop, step)` with whole numbers.
 pub(super) fn arange(b: &mut Builder, c: &Call) -> Value {
     let out = c.out();
+    if let (Some(Arg::Float(start)), Some(Arg::Float(step))) = (c.attrs.get("start"), c.attrs.get("step")) {
+        return float_range(b, &out, *start, *step);
+    }
     let count = b.iota(out.elem, &out.shape, 0);
     let (start, step) = (
         c.attrs.float("start").unwrap_or(0.0),
@@ -439,6 +442,20 @@ pub(super) fn arange(b: &mut Builder, c: &Call) -> Value {
         y = b.binary(BinaryOp::Add, y, start);
     }
     y
+}
+
+/// As NumPy fills it: the difference of the first two elements, rounded, times the position, and the first element.
+fn float_range(b: &mut Builder, out: &Type, start: f64, step: f64) -> Value {
+    let wide = accumulator(out.elem);
+    let step = match wide {
+        Elem::F32 => f64::from((start + step) as f32 - start as f32),
+        _ => (start + step) - start,
+    };
+    let count = b.iota(wide, &out.shape, 0);
+    let (first, step) = (b.like(count, start), b.like(count, step));
+    let way = b.binary(BinaryOp::Mul, count, step);
+    let sum = b.binary(BinaryOp::Add, way, first);
+    b.convert(sum, out.elem)
 }
 
 /// `linspace(a, b, n)`: a·(1 − t) + b·t, the last element exactly b, as NumPy and JAX have it.

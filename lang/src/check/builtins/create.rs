@@ -1,6 +1,6 @@
 //! Builtins that make arrays, and those that make or read the parts of a matrix.
 
-use super::args::{Args, dim_attr, flag_attr, shape_attr};
+use super::args::{Args, Given, dim_attr, flag_attr, shape_attr};
 use super::linalg::not_a_matrix;
 use super::{Default, Kind, Out, Param, Row, opt, out, req, row};
 use crate::check::cx::Cx;
@@ -9,7 +9,7 @@ use crate::check::poly;
 use crate::check::problem::Problem;
 use crate::check::shape;
 use crate::span::Span;
-use crate::typed::{Builtin, Dim, Elem, ElemTy, Expr, Shape, ShapeItem};
+use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Expr, Shape, ShapeItem, Static};
 
 const X: Param = req("x", Kind::Value);
 
@@ -27,7 +27,7 @@ pub const ROWS: &[Row] = &[
     row("ones",         Builtin::Ones,        &[req("shape", Kind::Shape), DTYPE], filled),
     row("full",         Builtin::Full,        &[req("shape", Kind::Shape), req("value", Kind::Value), DTYPE], full),
     row("arange",       Builtin::Arange,
-        &[req("start", Kind::Int), opt("stop", Kind::Int, Default::Absent), opt("step", Kind::Int, Default::Int(1)), DTYPE], arange),
+        &[req("start", Kind::Number), opt("stop", Kind::Number, Default::Absent), opt("step", Kind::Number, Default::Int(1)), DTYPE], arange),
     row("linspace",     Builtin::Linspace,
         &[req("start", Kind::Value), req("stop", Kind::Value), opt("num", Kind::Int, Default::Int(50)),
           opt("endpoint", Kind::Flag, Default::Flag(true))], linspace),
@@ -148,6 +148,9 @@ fn full(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 
 /// `arange(stop)`, `arange(start, stop)`, `arange(start, stop, step)`; i32 unless asked otherwise.
 fn arange(cx: &mut Cx, a: &mut Args) -> Option<Out> {
+    if (0..3).any(|i| a.real(i).is_some()) {
+        return float_range(cx, a);
+    }
     let (start, stop) = match a.int(1) {
         Some(stop) => (a.int(0)?, stop),
         None => (Dim::int(0), a.int(0)?),
@@ -176,6 +179,36 @@ fn arange(cx: &mut Cx, a: &mut Args) -> Option<Out> {
         dim_attr("step", step),
     ];
     out(a, Vec::new(), attrs, elem, vec![ShapeItem::Dim(length)])
+}
+
+/// The same of floats, f32 unless asked otherwise. All must be known, since the length is: ceil((stop − start) / step).
+fn float_range(cx: &mut Cx, a: &mut Args) -> Option<Out> {
+    let number = |i| a.real(i).or_else(|| Some(a.int(i)?.as_int()? as f64));
+    let (first, second, step) = (number(0), number(1), number(2));
+    let has_stop = !matches!(a.given[1], Given::Absent);
+    let (Some(first), Some(step), true) = (first, step, second.is_some() || !has_stop) else {
+        cx.report(Problem::NotStatic {
+            span: a.span,
+            what: "numbers",
+        });
+        return None;
+    };
+    let (start, stop) = second.map_or((0.0, first), |stop| (first, stop));
+    let length = ((stop - start) / step).ceil().max(0.0);
+    if step == 0.0 {
+        cx.report(Problem::ZeroStep { span: a.span });
+        return None;
+    }
+    // NaN is no length, and neither is what no memory holds.
+    let length = (length < f64::from(i32::MAX)).then_some(length as i64)?;
+    let elem = a.elem(3).unwrap_or(ElemTy::Known(Elem::F32));
+    let float = |name, x| Attr {
+        name,
+        value: Static::Float(x),
+    };
+    let attrs = vec![float("start", start), float("step", step)];
+    let items = vec![ShapeItem::Dim(Dim::int(length))];
+    out(a, Vec::new(), attrs, elem, items)
 }
 
 fn linspace(cx: &mut Cx, a: &mut Args) -> Option<Out> {

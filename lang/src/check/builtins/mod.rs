@@ -58,6 +58,8 @@ pub enum Kind {
     Rest,
     /// An integer known at compile time.
     Int,
+    /// The same, or a float known at compile time.
+    Number,
     /// One or several of them: axes, repeats, positions.
     Ints,
     /// The same, or where they are not, one or several operands.

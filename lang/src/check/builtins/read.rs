@@ -156,6 +156,13 @@ impl<'a> Cx<'a, '_> {
                 _ => self.several(e),
             },
             Kind::Int => Given::Int(self.static_dim(e)?),
+            Kind::Number => {
+                let value = self.expr(e, None);
+                match self.const_of(&value) {
+                    Some(Const::Float(x)) => Given::Real(x),
+                    _ => Given::Int(self.static_dim(e)?),
+                }
+            }
             Kind::Ints if matches!(e.kind, A::None) => Given::Absent,
             Kind::Ints => Given::Ints {
                 scalar: !matches!(e.kind, A::Tuple(_) | A::List(_)),

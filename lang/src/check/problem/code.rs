@@ -7,7 +7,7 @@ impl Problem {
         use Problem as P;
         match self {
             P::UnknownName { what: "type", .. } => "E0202",
-            P::UnknownName { .. } => "E0201",
+            P::UnknownName { .. } | P::ForeignModule { .. } => "E0201",
             P::Duplicate { .. } | P::ReservedName { .. } => "E0203",
             P::ImportFailed { .. } | P::UnknownModule { .. } => "E0204",
             P::ImportCycle { .. } => "E0205",

@@ -22,6 +22,8 @@ pub enum Problem {
     // Names, imports, constants.
     UnknownName { what: &'static str, name: Name, module: Option<Name>, span: Span, near: Option<String> },
     UnknownModule { span: Span, name: Name, near: Option<String> },
+    /// `np.sum`: libraries that programs in other languages import. The name, where there is a builtin of it.
+    ForeignModule { span: Span, module: Name, name: Option<Name> },
     Duplicate { what: &'static str, name: Name, span: Span, before: Span },
     ReservedName { span: Span, name: Name },
     ImportFailed {
@@ -41,7 +43,11 @@ pub enum Problem {
     },
     NotAType { span: Span, name: Name, what: &'static str },
     NotAValue { span: Span, name: Name, what: &'static str },
-    NotAssignable { span: Span, name: Name, definition: Option<Span>, in_lambda: bool },
+    NotAssignable {
+        span: Span, name: Name, in_lambda: bool,
+        /// Of a variable, and whether it is a parameter or that of a loop.
+        definition: Option<(Span, bool)>,
+    },
     TooLarge { span: Span, what: Growth },
     ConstOverflow { span: Span },
     ConstDivisionByZero { span: Span },

@@ -67,6 +67,7 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
     match p {
         P::UnknownName { .. }
         | P::UnknownModule { .. }
+        | P::ForeignModule { .. }
         | P::Duplicate { .. }
         | P::ReservedName { .. }
         | P::ImportFailed { .. }

@@ -33,6 +33,20 @@ pub fn say(p: &Problem) -> Diagnostic {
             "not found in this scope",
         )
         .maybe(did_you_mean(near)),
+        P::ForeignModule { span, module, name } => {
+            let d = error(
+                p,
+                format!("unknown name `{module}`"),
+                *span,
+                "not found in this scope",
+            );
+            match (name, &**module) {
+                (Some(name), _) => d.help(format!("builtins stand without a module: `{name}`")),
+                (None, "nn") => d.help("write `import nn` at the top of the file"),
+                (None, "optax") => d.help("the optimisers are in `optim`: `import optim`"),
+                (None, _) => d,
+            }
+        }
         P::UnknownModule { span, name, near } => error(
             p,
             format!("`{name}` is not an imported module"),
@@ -180,12 +194,16 @@ pub fn say(p: &Problem) -> Diagnostic {
                 *span,
                 match (in_lambda, definition) {
                     (true, _) => "a lambda cannot assign what is outside it",
-                    (false, Some(_)) => "it was not declared with `let mut`",
+                    (false, Some((_, true))) => "it keeps the value that it is given",
+                    (false, Some((_, false))) => "it was not declared with `let mut`",
                     (false, None) => "it is not a variable",
                 },
             );
             match definition {
-                Some(at) => d
+                Some((at, true)) => d
+                    .label(*at, "its value is given to it here")
+                    .help(format!("begin with a variable: `let mut {name} = {name};`")),
+                Some((at, false)) => d
                     .label(*at, "declared here")
                     .help(format!("declare it as `let mut {name}`")),
                 None if *in_lambda => {
