@@ -24,14 +24,15 @@ pub fn perform(effect: &Effect, arrays: &[HostArray], out: &mut dyn Write) -> Re
             save::safetensors(Path::new(path), &named)?;
             Ok(())
         }
-        Effect::Assert { message } => match arrays.first().and_then(HostArray::scalar) {
-            Some(Scalar::B(true)) => Ok(()),
-            _ => Err(Failure::runtime(
-                "E0791",
-                format!("assertion failed: {message}"),
-                None,
-            )),
-        },
+        Effect::Assert(message) => {
+            let (cond, said) = arrays.split_at(1.min(arrays.len()));
+            if let Some(Scalar::B(true)) = cond.first().and_then(HostArray::scalar) {
+                return Ok(());
+            }
+            let message = line(message, &mut said.iter())?;
+            let message = format!("assertion failed: {message}");
+            Err(Failure::runtime("E0791", message, None))
+        }
         Effect::AssertClose { tolerance_bits } => {
             let (actual, expected) = arrays.split_at(arrays.len() / 2);
             let tolerance = f64::from_bits(*tolerance_bits);

@@ -101,7 +101,7 @@ fn f64_precision_rounds_nothing() {
 #[test]
 fn every_primitive_evaluates_in_both_precisions() {
     use super::{Outside, eval_main};
-    use crate::ir::op::{Effect, HostSource};
+    use crate::ir::op::{Effect, HostSource, PrintPiece};
 
     /// Zeros from the host, and effects without trace.
     struct Zeros;
@@ -209,7 +209,7 @@ fn inputs_must_fit() {
 #[test]
 fn effects_happen_in_order_inside_loops() {
     use super::{Outside, eval_main};
-    use crate::ir::op::{Effect, HostSource};
+    use crate::ir::op::{Effect, HostSource, PrintPiece};
 
     #[derive(Default)]
     struct Log(Vec<f64>);
@@ -222,8 +222,11 @@ fn effects_happen_in_order_inside_loops() {
         }
         fn effect(&mut self, effect: &Effect, args: &[Array]) -> Result<(), String> {
             match effect {
-                Effect::Assert { message } if args[0].data == Data::Bool(vec![false].into()) => {
-                    Err(message.clone())
+                Effect::Assert(message) if args[0].data == Data::Bool(vec![false].into()) => {
+                    match message.as_slice() {
+                        [PrintPiece::Text(text)] => Err(text.clone()),
+                        _ => Err("another message".into()),
+                    }
                 }
                 _ => {
                     self.0.extend(args[0].to_f64());
@@ -241,7 +244,7 @@ fn effects_happen_in_order_inside_loops() {
              yield %next
            }
            %ok = gt %t, %end : bool
-           assert[message = \"too late\"] %ok
+           assert[pieces = [\"too late\"]] %ok
            return %end
          }",
     )

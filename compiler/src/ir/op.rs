@@ -190,10 +190,8 @@ pub enum Effect {
         path: String,
         names: Vec<String>,
     },
-    /// One operand, bool.
-    Assert {
-        message: String,
-    },
+    /// The condition, one bool, then what its message is made of.
+    Assert(Vec<PrintPiece>),
     /// Two operand lists of equal length, `actual` then `expected`; the tolerance is relative and absolute.
     AssertClose {
         tolerance_bits: u64,

@@ -33,13 +33,10 @@ impl Specialiser<'_> {
                 )
             }
             typed::Effect::Assert { cond, message } => {
-                let operands = self.expr(frame, cond)?.leaves();
-                (
-                    Effect::Assert {
-                        message: message.clone(),
-                    },
-                    operands,
-                )
+                let mut operands = self.expr(frame, cond)?.leaves();
+                let (message, said) = self.pieces(frame, message, span)?;
+                operands.extend(said);
+                (Effect::Assert(message), operands)
             }
             typed::Effect::AssertClose {
                 actual,

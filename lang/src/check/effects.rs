@@ -198,8 +198,9 @@ impl<'a> Cx<'a, '_> {
         }
         let cond = self.condition(&args[0]);
         let message = match args.get(1) {
-            Some(e) => self.text_arg(e)?.to_string(),
-            None => self.text(args[0].span).to_string(),
+            Some(e) if matches!(e.kind, A::Str(_)) => self.pieces(std::slice::from_ref(e))?,
+            Some(e) => vec![PrintPiece::Text(self.text_arg(e)?.to_string())],
+            None => vec![PrintPiece::Text(self.text(args[0].span).to_string())],
         };
         (!is_bad(&cond)).then_some(Effect::Assert { cond, message })
     }

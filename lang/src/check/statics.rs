@@ -191,7 +191,8 @@ impl<'a> Cx<'a, '_> {
     /// A string constant; reports anything else.
     pub fn text_arg(&mut self, e: &'a ast::Expr) -> Option<Rc<str>> {
         let text = self.static_text(e);
-        if text.is_none() && !matches!(e.kind, A::Error) {
+        // What stands in a string has been reported by itself.
+        if text.is_none() && !matches!(e.kind, A::Error | A::Str(_)) {
             self.report(Problem::NotStatic {
                 span: e.span,
                 what: "a string",

@@ -52,20 +52,25 @@ impl Cx<'_, '_> {
 
     fn zonk_effect(&mut self, effect: &mut Effect) {
         match effect {
-            Effect::Print(pieces) | Effect::Debug(pieces) => {
-                for piece in pieces {
-                    if let PrintPiece::Value { value, .. } = piece {
-                        self.zonk_expr(value);
-                    }
-                }
-            }
+            Effect::Print(pieces) | Effect::Debug(pieces) => self.zonk_pieces(pieces),
             Effect::Save { value, .. } => self.zonk_expr(value),
-            Effect::Assert { cond, .. } => self.zonk_expr(cond),
+            Effect::Assert { cond, message } => {
+                self.zonk_expr(cond);
+                self.zonk_pieces(message);
+            }
             Effect::AssertClose {
                 actual, expected, ..
             } => {
                 self.zonk_expr(actual);
                 self.zonk_expr(expected);
+            }
+        }
+    }
+
+    fn zonk_pieces(&mut self, pieces: &mut [PrintPiece]) {
+        for piece in pieces {
+            if let PrintPiece::Value { value, .. } = piece {
+                self.zonk_expr(value);
             }
         }
     }

@@ -223,27 +223,31 @@ impl<'p> Printer<'p> {
         let _ = write!(self.out, " carrying {} ", names.join(", "));
     }
 
+    fn pieces(&mut self, pieces: &[PrintPiece]) {
+        for (i, piece) in pieces.iter().enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            match piece {
+                PrintPiece::Text(text) => {
+                    let _ = write!(self.out, "{text:?}");
+                }
+                PrintPiece::Value { value, spec } => {
+                    self.expr(value);
+                    if let Some(spec) = spec {
+                        let _ = write!(self.out, " as {spec:?}");
+                    }
+                }
+            }
+        }
+    }
+
     fn effect(&mut self, effect: &Effect) {
         match effect {
             Effect::Print(pieces) | Effect::Debug(pieces) => {
                 let debug = matches!(effect, Effect::Debug(_));
                 self.out.push_str(if debug { "debug(" } else { "print(" });
-                for (i, piece) in pieces.iter().enumerate() {
-                    if i > 0 {
-                        self.out.push_str(", ");
-                    }
-                    match piece {
-                        PrintPiece::Text(text) => {
-                            let _ = write!(self.out, "{text:?}");
-                        }
-                        PrintPiece::Value { value, spec } => {
-                            self.expr(value);
-                            if let Some(spec) = spec {
-                                let _ = write!(self.out, " as {spec:?}");
-                            }
-                        }
-                    }
-                }
+                self.pieces(pieces);
                 self.out.push(')');
             }
             Effect::Save { value, path } => {
@@ -254,7 +258,9 @@ impl<'p> Printer<'p> {
             Effect::Assert { cond, message } => {
                 self.out.push_str("assert(");
                 self.expr(cond);
-                let _ = write!(self.out, ", {message:?})");
+                self.out.push_str(", ");
+                self.pieces(message);
+                self.out.push(')');
             }
             Effect::AssertClose {
                 actual,

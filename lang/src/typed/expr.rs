@@ -164,9 +164,10 @@ pub enum Effect {
         value: Expr,
         path: String,
     },
+    /// The message is put together when the condition is false.
     Assert {
         cond: Expr,
-        message: String,
+        message: Vec<PrintPiece>,
     },
     AssertClose {
         actual: Expr,

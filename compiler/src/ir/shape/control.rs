@@ -186,9 +186,10 @@ pub fn effect(effect: &Effect, args: &[&Type]) -> Result<(), String> {
         Effect::Save { names, .. } => require(names.len() == args.len(), || {
             format!("{} names for {} operands", names.len(), args.len())
         }),
-        Effect::Assert { .. } => {
-            let [condition] = operands(args)?;
-            is_bool_scalar(condition)
+        Effect::Assert(message) => {
+            let (condition, said) = args.split_first().ok_or("there is no condition")?;
+            is_bool_scalar(condition)?;
+            print(message, said)
         }
         Effect::AssertClose { .. } => {
             require(args.len().is_multiple_of(2), || {

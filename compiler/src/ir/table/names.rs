@@ -186,7 +186,7 @@ impl Op {
                 Effect::Print(_) => "print",
                 Effect::Debug(_) => "debug",
                 Effect::Save { .. } => "save",
-                Effect::Assert { .. } => "assert",
+                Effect::Assert(_) => "assert",
                 Effect::AssertClose { .. } => "assert_close",
             },
         }

@@ -187,9 +187,7 @@ fn outside(name: &str, attrs: &mut Attrs, results: &[Type]) -> Result<Op, String
             path: attrs.text("path")?,
             names: texts(attrs, "names")?,
         }),
-        "assert" => Op::Effect(Effect::Assert {
-            message: attrs.text("message")?,
-        }),
+        "assert" => Op::Effect(Effect::Assert(pieces(attrs)?)),
         "assert_close" => {
             let tolerance = attrs.take("tolerance")?;
             let literal = read_literal(&tolerance, &Type::scalar(Elem::F64))?;

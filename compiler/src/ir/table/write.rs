@@ -217,7 +217,7 @@ fn host(source: &HostSource) -> Fields {
 
 fn effect(effect: &Effect) -> Fields {
     match effect {
-        Effect::Print(pieces) | Effect::Debug(pieces) => {
+        Effect::Print(pieces) | Effect::Debug(pieces) | Effect::Assert(pieces) => {
             vec![("pieces", Attr::List(pieces.iter().map(piece).collect()))]
         }
         Effect::Save { path, names } => vec![
@@ -227,7 +227,6 @@ fn effect(effect: &Effect) -> Fields {
                 Attr::List(names.iter().cloned().map(Attr::Text).collect()),
             ),
         ],
-        Effect::Assert { message } => vec![("message", Attr::Text(message.clone()))],
         Effect::AssertClose { tolerance_bits } => {
             vec![(
                 "tolerance",

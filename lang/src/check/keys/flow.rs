@@ -495,17 +495,22 @@ impl<'f> Flow<'f> {
         }
     }
 
+    fn pieces(&mut self, pieces: &[PrintPiece]) {
+        for piece in pieces {
+            if let PrintPiece::Value { value, .. } = piece {
+                self.visit(value);
+            }
+        }
+    }
+
     fn effect(&mut self, effect: &Effect) {
         match effect {
-            Effect::Print(pieces) | Effect::Debug(pieces) => {
-                for piece in pieces {
-                    if let PrintPiece::Value { value, .. } = piece {
-                        self.visit(value);
-                    }
-                }
-            }
+            Effect::Print(pieces) | Effect::Debug(pieces) => self.pieces(pieces),
             Effect::Save { value, .. } => self.visit(value),
-            Effect::Assert { cond, .. } => self.visit(cond),
+            Effect::Assert { cond, message } => {
+                self.visit(cond);
+                self.pieces(message);
+            }
             Effect::AssertClose {
                 actual, expected, ..
             } => {
