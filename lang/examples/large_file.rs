@@ -58,8 +58,12 @@ fn constants(lines: usize) -> String {
 /// A record of 9,000 fields, used on every ninth line.
 fn wide_record(lines: usize) -> String {
     let fields = 9_000;
-    let declared: String = (0..fields).map(|i| format!("    f{i}: f32[{}],\n", i % 7 + 1)).collect();
-    let made: String = (0..fields).map(|i| format!("    f{i}: ones([{}]),\n", i % 7 + 1)).collect();
+    let declared: String = (0..fields)
+        .map(|i| format!("    f{i}: f32[{}],\n", i % 7 + 1))
+        .collect();
+    let made: String = (0..fields)
+        .map(|i| format!("    f{i}: ones([{}]),\n", i % 7 + 1))
+        .collect();
     let one = |i: usize| match i % 9 {
         0 => format!("    s = s + sum(p.f{}) + g(p);\n", i * 7 % fields),
         _ => format!("    s = s + {i}.0;\n"),

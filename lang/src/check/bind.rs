@@ -77,7 +77,12 @@ impl<'a> Cx<'a, '_> {
             (ast::Pattern::Name(name), ExprKind::Dim(d)) if is_constant => {
                 let id = self.local(name.node.clone(), ty, false, name.span);
                 let value = super::konst::Const::Dim(d.clone());
-                self.bind(name.node.clone(), name.span, binder, Bound::Const(value, None));
+                self.bind(
+                    name.node.clone(),
+                    name.span,
+                    binder,
+                    Bound::Const(value, None),
+                );
                 Pattern::Local(id)
             }
             (ast::Pattern::Tuple(parts, _), ExprKind::Fields(fields))

@@ -59,7 +59,9 @@ pub fn blame(mut checked: Checked, text: &str, again: impl Fn(&str) -> Checked) 
     }
     let gone: HashSet<Key> = found.into_iter().flat_map(|w| w.gone).collect();
     let sources = &checked.sources;
-    checked.diagnostics.retain(|d| !gone.contains(&key(sources, d)));
+    checked
+        .diagnostics
+        .retain(|d| !gone.contains(&key(sources, d)));
     checked.diagnostics.extend(said);
     tidy(&mut checked.diagnostics);
     checked
@@ -121,7 +123,8 @@ fn wrong_declaration(
     let before = keys(checked);
     let about = |place: &Place| -> Vec<&Diagnostic> {
         let all = errors(checked);
-        all.filter(|d| place.is_met_in(d, &checked.sources)).collect()
+        all.filter(|d| place.is_met_in(d, &checked.sources))
+            .collect()
     };
     let mut shown: Vec<(Vec<&Diagnostic>, &Place)> = places
         .iter()
@@ -181,7 +184,9 @@ impl Place<'_> {
                 || inside(self.ty.span, s)
                 || inside(s, self.ty.span)
                 || match self.kind {
-                    PlaceKind::Head(body) => inside(body, s) && has_word(sources.text(s), &self.name),
+                    PlaceKind::Head(body) => {
+                        inside(body, s) && has_word(sources.text(s), &self.name)
+                    }
                     PlaceKind::Field => has_word(sources.text(s), &self.name),
                     PlaceKind::Variable => false,
                 }

@@ -110,7 +110,11 @@ impl<'a> World<'a> {
             cx.needs.push(requirement.clone());
         }
         for generic in &def.generics {
-            cx.lint_shadowed(&generic.name.node, generic.name.span, Binder::Parameter.what());
+            cx.lint_shadowed(
+                &generic.name.node,
+                generic.name.span,
+                Binder::Parameter.what(),
+            );
         }
         let mark = cx.scope.open();
         let mut params = Vec::new();

@@ -1,11 +1,11 @@
 //! Warnings: code that is allowed, and probably not meant.
 
 use super::cx::Cx;
+use super::expr::constant;
 use super::func::is_builtin;
 use super::infer::Class;
 use super::konst::Const;
 use super::load::PRELUDE;
-use super::expr::constant;
 use super::problem::Problem;
 use super::world::Item;
 use crate::ast::{self, Ident, Name};

@@ -84,7 +84,9 @@ pub struct Checked {
 /// Checks a file with everything it imports.
 pub fn check(file_name: &str, text: &str, loader: &dyn Loader, options: &Options) -> Checked {
     let checked = check_once(file_name, text, loader, options);
-    blame::blame(checked, text, |other| check_once(file_name, other, loader, options))
+    blame::blame(checked, text, |other| {
+        check_once(file_name, other, loader, options)
+    })
 }
 
 fn check_once(file_name: &str, text: &str, loader: &dyn Loader, options: &Options) -> Checked {

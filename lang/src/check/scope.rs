@@ -122,7 +122,10 @@ impl<'a> Scope<'a> {
     /// The functions bound since `mark`.
     pub fn functions_since(&self, mark: usize) -> Vec<FnRef<'a>> {
         let from = self.functions.partition_point(|(at, _)| *at < mark);
-        self.functions[from..].iter().map(|(_, f)| f.clone()).collect()
+        self.functions[from..]
+            .iter()
+            .map(|(_, f)| f.clone())
+            .collect()
     }
 
     /// A parameter, without a warning where it is not used.

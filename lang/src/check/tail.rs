@@ -162,12 +162,7 @@ impl<'a> Cx<'a, '_> {
     }
 
     /// What follows a `return` in its block: its own mistakes are still worth telling.
-    fn unreachable(
-        &mut self,
-        stmts: &'a [ast::Stmt],
-        value: Option<&'a ast::Expr>,
-        after: Span,
-    ) {
+    fn unreachable(&mut self, stmts: &'a [ast::Stmt], value: Option<&'a ast::Expr>, after: Span) {
         let first = stmts.first().map(|s| s.span);
         let Some(span) = first.or(value.map(|v| v.span)) else {
             return;

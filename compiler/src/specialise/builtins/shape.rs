@@ -424,7 +424,9 @@ pub(super) fn diagonal(b: &mut Builder, x: Value, k: i64, n: usize) -> Value {
 /// `arange(start, stop, step)` with whole numbers.
 pub(super) fn arange(b: &mut Builder, c: &Call) -> Value {
     let out = c.out();
-    if let (Some(Arg::Float(start)), Some(Arg::Float(step))) = (c.attrs.get("start"), c.attrs.get("step")) {
+    if let (Some(Arg::Float(start)), Some(Arg::Float(step))) =
+        (c.attrs.get("start"), c.attrs.get("step"))
+    {
         return float_range(b, &out, *start, *step);
     }
     let count = b.iota(out.elem, &out.shape, 0);

@@ -287,7 +287,9 @@ impl<'f> Flow<'f> {
         self.callee(callee, false);
         let uses = self.uses_of(callee);
         for (i, arg) in args.iter().enumerate() {
-            let is_used = uses.as_ref().is_none_or(|u| u.get(i).is_some_and(|p| !p.is_empty()));
+            let is_used = uses
+                .as_ref()
+                .is_none_or(|u| u.get(i).is_some_and(|p| !p.is_empty()));
             if is_used && shares(callee, i) && self.holds_key(&arg.ty) {
                 self.reuse(arg.span, arg.span, Some(Repeat::Map));
             }

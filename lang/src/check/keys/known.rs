@@ -1,7 +1,9 @@
 //! What the walk over keys asks of expressions: which builtins use keys up, which positions are known.
 
 use super::locals_of;
-use crate::typed::{Block, Builtin, Callee, Expr, ExprKind, LocalId, ShapeItem, StmtKind, TransformKind, Ty};
+use crate::typed::{
+    Block, Builtin, Callee, Expr, ExprKind, LocalId, ShapeItem, StmtKind, TransformKind, Ty,
+};
 
 /// Whether `vmap` hands one and the same argument to all the calls it makes.
 pub fn shares(callee: &Callee, i: usize) -> bool {

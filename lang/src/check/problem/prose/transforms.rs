@@ -297,13 +297,11 @@ fn outside(p: &Problem, n: &Names) -> Diagnostic {
             name,
             span,
             field,
-        } => {
-            error(p, format!("unused {what} `{name}`"), *span, "never used").help(match *what {
-                "import" => "remove the import".to_string(),
-                _ if *field => "a pattern need not name every field: leave it out".to_string(),
-                _ => format!("if that is meant, call it `_{name}`"),
-            })
-        }
+        } => error(p, format!("unused {what} `{name}`"), *span, "never used").help(match *what {
+            "import" => "remove the import".to_string(),
+            _ if *field => "a pattern need not name every field: leave it out".to_string(),
+            _ => format!("if that is meant, call it `_{name}`"),
+        }),
         P::Unreachable { span, after } => {
             error(p, "this is never reached", *span, "after a `return`")
                 .label(*after, "always returns")
