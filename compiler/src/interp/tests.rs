@@ -101,7 +101,7 @@ fn f64_precision_rounds_nothing() {
 #[test]
 fn every_primitive_evaluates_in_both_precisions() {
     use super::{Outside, eval_main};
-    use crate::ir::op::{Effect, HostSource, PrintPiece};
+    use crate::ir::op::{Effect, HostSource};
 
     /// Zeros from the host, and effects without trace.
     struct Zeros;
