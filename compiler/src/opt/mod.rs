@@ -41,6 +41,9 @@ pub enum Level {
     Aggressive,
 }
 
+/// Functions with regions are optimised so often at most.
+const ROUNDS: usize = 3;
+
 /// Optimises a verified function for a device. The result has the same inputs, outputs and effects, never costs more
 /// by the device's model, and is checked; where a check fails the input is returned and the report says why.
 pub fn optimise(func: &Func, level: Level, device: &DeviceCost) -> (Func, Report) {
@@ -54,8 +57,20 @@ pub fn optimise(func: &Func, level: Level, device: &DeviceCost) -> (Func, Report
         device,
         report: &mut report,
     };
-    let result = optimiser.func(func, &[]);
-    let after = cost::of_func(&result, device);
+    let mut result = optimiser.func(func, &[]);
+    let mut after = cost::of_func(&result, device);
+    // What was moved out of regions, and what is left in them, is looked at again.
+    for _ in 1..ROUNDS {
+        if !result.body.insts.iter().any(|i| !i.regions.is_empty()) {
+            break;
+        }
+        let again = optimiser.func(&result, &[]);
+        let cost = cost::of_func(&again, device);
+        if cost >= after {
+            break;
+        }
+        (result, after) = (again, cost);
+    }
     if let Err(why) = check(func, &result) {
         debug_assert!(false, "{why}");
         report.rejected.get_or_insert(why);

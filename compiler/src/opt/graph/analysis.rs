@@ -81,7 +81,10 @@ impl Analysis<Node> for Tensors {
         data.constant = constant(egraph, &head, node, data.ty());
         data.facts = match (&data.constant, &*head) {
             (Some(literal), _) => Facts::of_literal(literal),
-            (None, Head::Input(i)) => egraph.analysis.inputs[*i as usize].1,
+            (None, Head::Input(i)) => {
+                let (ty, known) = &egraph.analysis.inputs[*i as usize];
+                known.or(Facts::of_elem(ty.elem))
+            }
             (None, _) => {
                 let child: Vec<(Facts, &Type)> = node
                     .children

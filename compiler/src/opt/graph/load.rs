@@ -88,14 +88,23 @@ impl Loader<'_> {
         }
         let mut args: Vec<Id> = inst.args.iter().map(|v| self.values[v]).collect();
         let effect = has_effect(inst);
+        // The input has been verified, so its instructions have types.
+        let typed = |made: Result<Id, String>| match made {
+            Ok(id) => id,
+            Err(e) => panic!("optimising unverified IR: {e}"),
+        };
         let id = if inst.regions.is_empty() && !effect {
-            self.graph.op(inst.op.clone(), &args)
+            typed(self.graph.op(inst.op.clone(), &args))
         } else {
             let block = self.close(inst, effect, &mut args);
-            self.graph.block(block, &args)
+            let better = self.optimised(inst, &block, &args);
+            let id = typed(self.graph.block(block, &args));
+            if let Some(better) = better {
+                let other = typed(self.graph.block(better, &args));
+                self.graph.egg.union(id, other);
+            }
+            id
         };
-        // The input has been verified, so its instructions have types.
-        let id = id.unwrap_or_else(|e| panic!("optimising unverified IR: {e}"));
         if effect {
             self.effects.push(id);
         }
@@ -135,15 +144,9 @@ impl Loader<'_> {
             }
         }
         captures.retain(|v| self.graph.data(self.values[v]).constant.is_none());
-        let bodies = inst
-            .regions
-            .iter()
-            .map(|region| {
-                let body = self.closed(region, &captures);
-                let facts = self.param_facts(inst, region, &captures);
-                Body((self.optimise)(body, &facts))
-            })
-            .collect();
+        let bodies = inst.regions.iter();
+        let bodies = bodies.map(|region| Body(self.closed(region, &captures)));
+        let bodies = bodies.collect();
         let operands = args.len();
         args.extend(captures.iter().map(|v| self.values[v]));
         Block {
@@ -152,6 +155,22 @@ impl Loader<'_> {
             operands,
             effect: effect.then_some(self.effects.len() as u32),
         }
+    }
+
+    /// The block with each region optimised on its own. Both are kept: what is best inside need not be best outside, where
+    /// parts of it may be hoisted.
+    fn optimised(&mut self, inst: &Inst, block: &Block, args: &[Id]) -> Option<Block> {
+        let captures = &args[block.operands..];
+        let bodies: Vec<Body> = std::iter::zip(&inst.regions, &block.bodies)
+            .map(|(region, body)| {
+                let facts = self.param_facts(inst, region, captures);
+                Body((self.optimise)(body.0.clone(), &facts))
+            })
+            .collect();
+        (bodies != block.bodies).then(|| Block {
+            bodies,
+            ..block.clone()
+        })
     }
 
     fn closed(&self, region: &Region, captures: &[Value]) -> Func {
@@ -177,7 +196,7 @@ impl Loader<'_> {
 
     /// What is known of a closed region's parameters: of captures, all; of a scan's position and slices, what the
     /// operands say; of carries, nothing.
-    fn param_facts(&self, inst: &Inst, region: &Region, captures: &[Value]) -> Vec<Facts> {
+    fn param_facts(&self, inst: &Inst, region: &Region, captures: &[Id]) -> Vec<Facts> {
         let mut facts = vec![Facts::NONE; region.params.len()];
         if let Op::Scan { carry, .. } = inst.op {
             facts[0] = Facts::NONNEG;
@@ -185,8 +204,7 @@ impl Loader<'_> {
                 facts[1 + slice] = self.graph.data(self.values[xs]).facts;
             }
         }
-        let known = |v: &Value| self.graph.data(self.values[v]).facts;
-        facts.extend(captures.iter().map(known));
+        facts.extend(captures.iter().map(|&c| self.graph.data(c).facts));
         facts
     }
 }

@@ -298,6 +298,7 @@ const PLAIN: &[(&str, Kind)] = &[
     ("reduce_prod", Kind::Reduce(ReduceOp::Prod)),
     ("reduce_max", Kind::Reduce(ReduceOp::Max)),
     ("reduce_min", Kind::Reduce(ReduceOp::Min)),
+    ("reduce_window_max", Kind::ReduceWindow(ReduceOp::Max)),
     ("arg_reduce", Kind::ArgReduce),
     ("cumulate_sum", Kind::Cumulate(ReduceOp::Sum)),
     ("dot", Kind::Dot),

@@ -1,7 +1,7 @@
 //! Sums, products, comparisons and logic, element by element.
 
 use crate::ir::literal::encode_f64;
-use crate::ir::op::BinaryOp;
+use crate::ir::op::{BinaryOp, Op};
 use crate::opt::rewrite::{Class::*, Rule, Rw};
 use egg::Id;
 
@@ -98,6 +98,7 @@ pub const RULES: &[Rule] = &[
     Rule::new("and-chain",            Exact,    "and(and(x, C), D)",           "and(x, and(C, D))"),
     Rule::new("or-chain",             Exact,    "or(or(x, C), D)",             "or(x, or(C, D))"),
     Rule::new("xor-chain",            Exact,    "xor(xor(x, C), D)",           "xor(x, xor(C, D))"),
+    Rule::new("rem-rem-int",          Exact,    "rem(rem(x, C), C)",           "rem(x, C)").when("int x"),
 
     // Division.
     Rule::build("div-pow2",           Exact,    "div(x, C)",                   "mul(x, 1/C)", times_reciprocal).when("pow2 C"),
@@ -116,6 +117,7 @@ pub const RULES: &[Rule] = &[
     Rule::new("factor-sub",           Fast,     "sub(mul(x, y), mul(x, z))",   "mul(x, sub(y, z))").when("float x"),
     Rule::new("factor-one",           Fast,     "add(x, mul(x, C))",           "mul(x, add(C, 1))").when("float x"),
     Rule::new("factor-one-int",       Exact,    "add(x, mul(x, C))",           "mul(x, add(C, 1))").when("int x"),
+    Rule::build("lerp",               Fast,     "add(mul(x, C), mul(y, D))",   "x + D * (y - x), if C + D is 1",  toward).when("float x"),
     Rule::new("factor-div",           Fast,     "add(div(x, z), div(y, z))",   "div(add(x, y), z)").when("float x"),
     Rule::new("factor-div-sub",       Fast,     "sub(div(x, z), div(y, z))",   "div(sub(x, y), z)").when("float x"),
 
@@ -124,6 +126,8 @@ pub const RULES: &[Rule] = &[
     Rule::new("min-neg",              Exact,    "min(neg(x), neg(y))",         "neg(max(x, y))").when("float x"),
     Rule::new("max-zero-nonneg",      Exact,    "max(x, 0)",                   "x").when("nonneg x, not_neg_zero x"),
     Rule::new("min-zero-nonneg",      Exact,    "min(x, 0)",                   "0").when("nonneg x, no_nan x, not_neg_zero x"),
+    Rule::new("max-neg-inf",          Exact,    "max(x, -inf)",                "x"),
+    Rule::new("min-inf",              Exact,    "min(x, inf)",                 "x"),
     Rule::new("min-max-to-clamp",     Exact,    "min(max(x, C), D)",           "clamp(C, x, D)"),
 
     // Rounding to integers, twice.
@@ -156,6 +160,7 @@ pub const RULES: &[Rule] = &[
     Rule::new("ne-shifted-int",       Exact,    "ne(add(x, C), D)",            "ne(x, sub(D, C))").when("int x"),
     Rule::new("lt-zero-nonneg",       Exact,    "lt(x, 0)",                    "false").when("nonneg x"),
     Rule::new("zero-le-nonneg",       Exact,    "le(0, x)",                    "true").when("nonneg x, no_nan x"),
+    Rule::build("count-below",        Exact,    "lt(iota.i(), C)",             "true, if it counts no further",   counts_below),
     Rule::new("lt-or-eq",             Exact,    "or(lt(x, y), eq(x, y))",      "le(x, y)"),
     Rule::new("le-and-ne",            Exact,    "and(le(x, y), ne(x, y))",     "lt(x, y)"),
     Rule::new("not-and-not",          Exact,    "and(not(x), not(y))",         "not(or(x, y))"),
@@ -170,4 +175,29 @@ fn times_reciprocal(rw: &mut Rw) -> Option<Id> {
     let bits = encode_f64(ty.elem, reciprocal);
     let by = rw.splat_bits(ty, bits)?;
     rw.binary(BinaryOp::Mul, x, by)
+}
+
+/// A mean of two values with weights that add up to 1 takes one constant.
+fn toward(rw: &mut Rw) -> Option<Id> {
+    let (x, y, d) = (rw.var('x'), rw.var('y'), rw.var('D'));
+    let ty = rw.ty(d);
+    let weights = rw.splat_value(rw.var('C'))? + rw.splat_value(d)?;
+    if encode_f64(ty.elem, weights) != encode_f64(ty.elem, 1.0) {
+        return None;
+    }
+    let apart = rw.binary(BinaryOp::Sub, y, x)?;
+    let step = rw.binary(BinaryOp::Mul, apart, d)?;
+    rw.binary(BinaryOp::Add, x, step)
+}
+
+fn counts_below(rw: &mut Rw) -> Option<Id> {
+    let Op::Iota { ty, axis } = rw.op('i')? else {
+        return None;
+    };
+    let count = *ty.shape.get(axis)?;
+    let last = count.checked_sub(1)? as u64;
+    let below = super::convert::counts_to(ty.elem) >= count as u64
+        && rw.splat_value(rw.var('C'))? > last as f64;
+    let to = rw.ty(rw.root());
+    below.then(|| rw.splat_bits(to, 1))?
 }

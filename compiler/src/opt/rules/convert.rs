@@ -62,7 +62,7 @@ fn convert_iota(rw: &mut Rw) -> Option<Id> {
 }
 
 /// How many numbers from 0 up are all exact in a type.
-fn counts_to(elem: Elem) -> u64 {
+pub(super) fn counts_to(elem: Elem) -> u64 {
     match elem {
         Elem::F64 => 1 << 53,
         Elem::F32 => 1 << 24,

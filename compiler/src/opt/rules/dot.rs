@@ -1,7 +1,7 @@
 //! Contractions: transposes folded into their dimension numbers, scalings and signs moved out, chains re-associated,
 //! products with a common operand merged.
 
-use crate::ir::op::{BinaryOp, DotDims, Op};
+use crate::ir::op::{BinaryOp, DotDims, Op, ReduceOp};
 use crate::opt::rewrite::{Class::*, Rule, Rw};
 use egg::Id;
 
@@ -26,6 +26,12 @@ pub const RULES: &[Rule] = &[
     Rule::new("dots-of-one-right-sub",    Fast,     "sub(dot.d(x, z), dot.d(y, z))",   "dot.d(sub(x, y), z)").when("float x"),
     Rule::build("dot-rows-scaled-left",   Fast,     "dot.d(mul(x, broadcast.b(y)), z)", "dot(x, z) * broadcast(y), along kept axes", rows_scaled_left).when("float x"),
     Rule::build("dot-rows-scaled-right",  Fast,     "dot.d(z, mul(x, broadcast.b(y)))", "dot(z, x) * broadcast(y), along kept axes", rows_scaled_right).when("float x"),
+    Rule::build("dot-of-const-right",     Fast,     "dot.d(x, C)",                     "reduce_sum(x) * C, spread",              of_const_right).when("float x"),
+    Rule::build("dot-of-const-left",      Fast,     "dot.d(C, x)",                     "reduce_sum(x) * C, spread",              of_const_left).when("float x"),
+    Rule::build("identity-dot-left",      Fast,     "dot.d(convert.c(eq(iota.i(), iota.j())), x)", "x, its contracted axis first", identity_left),
+    Rule::build("identity-dot-right",     Fast,     "dot.d(x, convert.c(eq(iota.i(), iota.j())))", "x, its contracted axis last",  identity_right),
+    Rule::build("dots-beside-right",      Exact,    "concat.c(dot.d(x, y), dot.d(x, z))", "dot(x, concat(y, z)), along an axis of y", beside_right),
+    Rule::build("dots-beside-left",       Exact,    "concat.c(dot.d(x, z), dot.d(y, z))", "dot(concat(x, y), z), along an axis of x", beside_left),
     Rule::build("outer-product",          Harmless, "dot.d(x, y)",                     "broadcast(x) * broadcast(y), over axes of length 1", outer),
 ];
 
@@ -356,4 +362,112 @@ fn outer(rw: &mut Rw) -> Option<Id> {
     let right_dims = (0..batch).chain(batch + x_free.len()..to.len()).collect();
     let right = rw.broadcast(right, to, right_dims)?;
     rw.binary(BinaryOp::Mul, left, right)
+}
+
+/// Every element contracted with one number: a sum, times that.
+fn of_const(rw: &mut Rw, left: bool) -> Option<Id> {
+    let (x, c, d) = (rw.var('x'), rw.var('C'), dims(rw, 'd')?);
+    let (batch, contract) = if left {
+        (&d.rhs_batch, &d.rhs_contract)
+    } else {
+        (&d.lhs_batch, &d.lhs_contract)
+    };
+    let rank = rw.shape(x).len();
+    let mut axes = contract.clone();
+    axes.sort_unstable();
+    if axes.is_empty() {
+        return None;
+    }
+    let sum = rw.add(
+        Op::Reduce {
+            op: ReduceOp::Sum,
+            axes: axes.clone(),
+        },
+        &[x],
+    )?;
+    let kept: Vec<usize> = (0..rank).filter(|a| !axes.contains(a)).collect();
+    let own = free(rank, batch, contract);
+    let order: Vec<usize> = batch
+        .iter()
+        .chain(&own)
+        .filter_map(|a| kept.iter().position(|k| k == a))
+        .collect();
+    let sum = rw.transpose(sum, order)?;
+    let shape = rw.shape(sum);
+    let c = rw.respread(c, &shape)?;
+    let scaled = rw.binary(BinaryOp::Mul, sum, c)?;
+    let to = rw.shape(rw.root());
+    let first = if left { to.len() - own.len() } else { batch.len() };
+    let places = (0..batch.len()).chain(first..first + own.len()).collect();
+    rw.broadcast(scaled, to, places)
+}
+
+fn of_const_right(rw: &mut Rw) -> Option<Id> {
+    of_const(rw, false)
+}
+
+fn of_const_left(rw: &mut Rw) -> Option<Id> {
+    of_const(rw, true)
+}
+
+/// The axis of `x` that an identity matrix is contracted with.
+fn met_by_identity(rw: &Rw, left: bool) -> Option<usize> {
+    let d = dims(rw, 'd')?;
+    let (Op::Iota { ty, axis: i }, Op::Iota { axis: j, .. }) = (rw.op('i')?, rw.op('j')?) else {
+        return None;
+    };
+    let square = ty.shape.len() == 2 && ty.shape[0] == ty.shape[1] && i != j;
+    let counted = super::convert::counts_to(ty.elem) >= *ty.shape.first()? as u64;
+    let one = d.lhs_batch.is_empty() && d.lhs_contract.len() == 1;
+    let axis = if left {
+        d.rhs_contract.first()
+    } else {
+        d.lhs_contract.first()
+    };
+    (square && counted && one).then_some(*axis?)
+}
+
+fn identity_left(rw: &mut Rw) -> Option<Id> {
+    let axis = met_by_identity(rw, true)?;
+    let x = rw.var('x');
+    let rest = (0..rw.shape(x).len()).filter(|&a| a != axis);
+    let order = std::iter::once(axis).chain(rest).collect();
+    rw.transpose(x, order)
+}
+
+fn identity_right(rw: &mut Rw) -> Option<Id> {
+    let axis = met_by_identity(rw, false)?;
+    let x = rw.var('x');
+    let rest = (0..rw.shape(x).len()).filter(|&a| a != axis);
+    let order = rest.chain(std::iter::once(axis)).collect();
+    rw.transpose(x, order)
+}
+
+/// Products with a common operand side by side are one product.
+fn beside(rw: &mut Rw, left: bool) -> Option<Id> {
+    let (x, y, z, d) = (rw.var('x'), rw.var('y'), rw.var('z'), dims(rw, 'd')?);
+    let Op::Concat { axis } = rw.op('c')? else {
+        return None;
+    };
+    let batch = d.lhs_batch.len();
+    let lhs_free = free(rw.shape(x).len(), &d.lhs_batch, &d.lhs_contract);
+    // The axis of the operands that the results are put together along.
+    let inner = if left {
+        *lhs_free.get(axis.checked_sub(batch)?)?
+    } else {
+        let rhs_free = free(rw.shape(y).len(), &d.rhs_batch, &d.rhs_contract);
+        *rhs_free.get(axis.checked_sub(batch + lhs_free.len())?)?
+    };
+    let parts = if left { [x, y] } else { [y, z] };
+    let whole = super::shape::concat(rw, &parts, inner)?;
+    let args = if left { [whole, z] } else { [x, whole] };
+    rw.add(Op::Dot(d), &args)
+}
+
+fn beside_right(rw: &mut Rw) -> Option<Id> {
+    beside(rw, false)
+}
+
+fn beside_left(rw: &mut Rw) -> Option<Id> {
+    beside(rw, true)
 }

@@ -2,7 +2,7 @@
 
 use super::shape::slice;
 use crate::ir::literal::decode_i64;
-use crate::ir::op::Op;
+use crate::ir::op::{BinaryOp, CompareOp, GatherDims, Op};
 use crate::opt::rewrite::{Class::*, Rule, Rw};
 use egg::Id;
 
@@ -15,6 +15,7 @@ pub const RULES: &[Rule] = &[
     Rule::build("update-all",             Exact, "dynamic_update_slice.u(*)",              "the update, where it covers all",     update_all),
     Rule::build("update-nothing",         Exact, "dynamic_update_slice.u(*)",              "x, where the update is empty",        update_nothing),
     Rule::build("update-then-slice",      Exact, "dynamic_slice.s(*)",                     "the update, read back where it was put", update_then_slice),
+    Rule::build("one-hot-dot",            Fast,  "dot.d(convert.c(eq(broadcast.b(i), iota.j())), x)", "gather(x, i), 0 where i is outside", one_hot_dot).when("int i"),
     Rule::build("gather-rows-known",      Exact, "gather.g(x, C)",                         "slice(x), of one row over and over",  gather_rows_known),
 ];
 
@@ -150,4 +151,52 @@ fn gather_rows_known(rw: &mut Rw) -> Option<Id> {
     let rows = rw.reshape(sliced, kept)?;
     let to = rw.shape(rw.root());
     rw.broadcast(rows, to, g.offset_dims)
+}
+
+/// A product with one-hot rows picks rows. A position outside picks none, and gives 0.
+fn one_hot_dot(rw: &mut Rw) -> Option<Id> {
+    let (x, at) = (rw.var('x'), rw.var('i'));
+    let (Op::Dot(d), Op::Iota { ty, axis }, Op::Broadcast { shape, dims }) =
+        (rw.op('d')?, rw.op('j')?, rw.op('b')?)
+    else {
+        return None;
+    };
+    let ([contract], [row]) = (&d.lhs_contract[..], &d.rhs_contract[..]) else {
+        return None;
+    };
+    let (size, from) = (shape[axis], rw.shape(x));
+    let rank = dims.len();
+    // Every axis but the counted one is that of the positions, in order.
+    let positions: Vec<usize> = (0..shape.len()).filter(|&a| a != axis).collect();
+    let whole = rw.shape(at) == positions.iter().map(|&a| shape[a]).collect::<Vec<_>>();
+    let plain = d.lhs_batch.is_empty() && *contract == axis && dims == positions && whole;
+    let counted = super::convert::counts_to(ty.elem) >= size as u64;
+    if !plain || !counted || size == 0 {
+        return None;
+    }
+    let mut indices = rw.shape(at);
+    let small = rw.ty(at);
+    indices.push(1);
+    let starts = rw.reshape(at, indices)?;
+    let mut slice_sizes = from.clone();
+    slice_sizes[*row] = 1;
+    let rows = GatherDims {
+        offset_dims: (rank..rank + from.len() - 1).collect(),
+        collapsed_slice_dims: vec![*row],
+        operand_batching_dims: vec![],
+        start_indices_batching_dims: vec![],
+        start_index_map: vec![*row],
+        index_vector_dim: rank,
+        slice_sizes,
+    };
+    let picked = rw.add(Op::Gather(rows), &[x, starts])?;
+    let zero = rw.splat_i64(small.clone(), 0)?;
+    let last = rw.splat_i64(small, size as i64 - 1)?;
+    let above = rw.compare(CompareOp::Le, zero, at)?;
+    let below = rw.compare(CompareOp::Le, at, last)?;
+    let inside = rw.binary(BinaryOp::And, above, below)?;
+    let to = rw.ty(rw.root());
+    let inside = rw.broadcast(inside, to.shape.clone(), (0..rank).collect())?;
+    let nothing = rw.splat_f64(to, 0.0)?;
+    rw.add(Op::Select, &[inside, picked, nothing])
 }

@@ -4,6 +4,7 @@ pub mod arithmetic;
 pub mod broadcast;
 pub mod control;
 pub mod convert;
+pub mod convolution;
 pub mod dot;
 pub mod exponentials;
 pub mod indexing;
@@ -24,6 +25,7 @@ pub const SUBJECTS: &[Subject] = &[
     ("broadcast", broadcast::RULES),
     ("reduce", reduce::RULES),
     ("dot", dot::RULES),
+    ("convolution", convolution::RULES),
     ("select", select::RULES),
     ("indexing", indexing::RULES),
     ("convert", convert::RULES),

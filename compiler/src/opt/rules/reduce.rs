@@ -41,6 +41,14 @@ pub const RULES: &[Rule] = &[
     Rule::new("sum-of-scaled-int",       Exact,    "reduce_sum.r(mul(x, C))",              "mul(reduce_sum.r(x), C)").when("int x"),
     Rule::build("sum-of-scaled-rows",    Fast,     "reduce_sum.r(mul(x, broadcast.b(y)))", "mul(reduce_sum(x), broadcast(y))",       sum_of_scaled).when("float x"),
     Rule::build("sum-of-divided-rows",   Fast,     "reduce_sum.r(div(x, broadcast.b(y)))", "div(reduce_sum(x), broadcast(y))",       sum_of_divided).when("float x"),
+    Rule::build("max-of-floor-const",    Exact,    "reduce_max.r(max(x, C))",              "max(reduce_max(x), C)",                  extreme_of_bounded),
+    Rule::build("min-of-ceil-const",     Exact,    "reduce_min.r(min(x, C))",              "min(reduce_min(x), C)",                  extreme_of_bounded),
+    Rule::build("max-of-shifted",        Exact,    "reduce_max.r(add(x, C))",              "reduce_max(x) + C",                      extreme_of_shifted).when("float x, finite C"),
+    Rule::build("min-of-shifted",        Exact,    "reduce_min.r(add(x, C))",              "reduce_min(x) + C",                      extreme_of_shifted).when("float x, finite C"),
+    Rule::build("max-of-scaled",         Exact,    "reduce_max.r(mul(x, C))",              "reduce_max(x) * C",                      extreme_of_scaled).when("float x, finite C, positive C"),
+    Rule::build("min-of-scaled",         Exact,    "reduce_min.r(mul(x, C))",              "reduce_min(x) * C",                      extreme_of_scaled).when("float x, finite C, positive C"),
+    Rule::build("window-max-of-floor",   Exact,    "reduce_window_max.w(max(x, C))",       "max(reduce_window_max(x), C), without padding", window_of_bounded),
+    Rule::build("trace-of-dot",          Reassoc,  "reduce_sum.r(select(eq(iota.i(), iota.j()), dot.d(x, y), 0))", "reduce_sum(x * transpose(y)), of the diagonal only", trace_of_dot),
     Rule::build("sum-of-outer",          Reassoc,  "reduce_sum.r(mul(broadcast.b(x), broadcast.c(y)))", "dot(x, y)",                 sum_of_outer).when("float x"),
     Rule::build("sum-of-padded",         Harmless, "reduce_sum.r(pad.p(x, 0))",            "reduce_sum(x), if every padded axis is summed", sum_of_padded),
     Rule::build("sum-of-reversed",       Harmless, "reduce_sum.r(reverse.s(x))",           "reverse(reduce_sum(x))",                 reduce_reverse),
@@ -294,4 +302,81 @@ fn sum_of_padded(rw: &mut Rw) -> Option<Id> {
     };
     let inner = (0..low.len()).all(|d| axes.contains(&d) || interior[d] == 0);
     (fits && inner).then(|| reduce(rw, op, axes, rw.var('x')))?
+}
+
+/// The largest of values that are at least `C`.
+fn extreme_of_bounded(rw: &mut Rw) -> Option<Id> {
+    let bound = match over(rw, 'r')?.0 {
+        ReduceOp::Max => BinaryOp::Max,
+        ReduceOp::Min => BinaryOp::Min,
+        ReduceOp::Sum | ReduceOp::Prod => return None,
+    };
+    extreme_first(rw, bound)
+}
+
+/// Adding a number keeps the order.
+fn extreme_of_shifted(rw: &mut Rw) -> Option<Id> {
+    extreme_first(rw, BinaryOp::Add)
+}
+
+/// So does multiplying by a positive one.
+fn extreme_of_scaled(rw: &mut Rw) -> Option<Id> {
+    extreme_first(rw, BinaryOp::Mul)
+}
+
+fn extreme_first(rw: &mut Rw, then: BinaryOp) -> Option<Id> {
+    let (x, (op, axes)) = (rw.var('x'), over(rw, 'r')?);
+    let shape = rw.shape(x);
+    // Nothing is reduced where an axis is empty: the bound would be lost, or gained.
+    if axes.iter().any(|&a| shape[a] == 0) {
+        return None;
+    }
+    let reduced = reduce(rw, op, axes, x)?;
+    let shape = rw.shape(reduced);
+    let c = rw.respread(rw.var('C'), &shape)?;
+    rw.binary(then, reduced, c)
+}
+
+fn window_of_bounded(rw: &mut Rw) -> Option<Id> {
+    let op = rw.op('w')?;
+    let Op::ReduceWindow { window, .. } = &op else {
+        return None;
+    };
+    let padded = window.padding.iter().any(|&(low, high)| low > 0 || high > 0);
+    let spread = window.base_dilation.iter().any(|&d| d != 1);
+    if padded || spread || window.size.contains(&0) {
+        return None;
+    }
+    let reduced = rw.add(op.clone(), &[rw.var('x')])?;
+    let shape = rw.shape(reduced);
+    let c = rw.respread(rw.var('C'), &shape)?;
+    rw.binary(BinaryOp::Max, reduced, c)
+}
+
+/// Of a product of which only the diagonal is summed, the rest need not be computed.
+fn trace_of_dot(rw: &mut Rw) -> Option<Id> {
+    let (x, y, (op, axes)) = (rw.var('x'), rw.var('y'), over(rw, 'r')?);
+    let (Op::Iota { ty, axis: i }, Op::Iota { axis: j, .. }, Op::Dot(d)) =
+        (rw.op('i')?, rw.op('j')?, rw.op('d')?)
+    else {
+        return None;
+    };
+    let square = ty.shape.len() == 2 && ty.shape[0] == ty.shape[1];
+    let counted = super::convert::counts_to(ty.elem) >= *ty.shape.first()? as u64;
+    let plain = d.lhs_batch.is_empty() && d.lhs_contract.len() == 1;
+    if !square || !counted || !plain || i == j || axes.is_empty() || rw.shape(x).len() != 2 {
+        return None;
+    }
+    let inner = d.lhs_contract[0];
+    // The axis of `y` that meets each axis of `x`: the contracted one, and the one with the same place on the diagonal.
+    let met = d.rhs_contract[0];
+    let perm = if inner == 1 {
+        vec![1 - met, met]
+    } else {
+        vec![met, 1 - met]
+    };
+    let turned = rw.transpose(y, perm)?;
+    let product = rw.binary(BinaryOp::Mul, x, turned)?;
+    let axes = if axes.len() == 2 { axes } else { vec![inner] };
+    reduce(rw, op, axes, product)
 }

@@ -15,6 +15,12 @@ pub fn of(rule: &str) -> Vec<Func> {
         "scan-carry-unchanged" => SCAN_UNCHANGED,
         "scan-hoist" => SCAN_HOIST,
         "while-hoist" => WHILE_HOIST,
+        "window-max-of-floor" => WINDOW_MAX,
+        "trace-of-dot" => TRACE,
+        "convs-beside" => CONVS_BESIDE,
+        "dots-beside-left" | "dots-beside-right" => BESIDE,
+        "convs-of-one-input" | "convs-of-one-kernel" | "conv-neg-kernel" | "scaled-conv"
+        | "conv-scaled-input" => CONVOLUTIONS,
         _ => return Vec::new(),
     };
     parse_all(text).unwrap_or_else(|e| panic!("example of {rule}: {e:?}"))
@@ -214,5 +220,149 @@ func bound(%12: i32, %1: i32) -> (i32) {
     yield %11
   }
   return %2
+}
+";
+
+const WINDOW_MAX: &str = "
+func plain(%0: f32[5, 4]) -> (f32[2, 3]) {
+  %1 = constant 0.0 : f32[5, 4]
+  %2 = max %0, %1 : f32[5, 4]
+  %3 = reduce_window_max[size = [2, 2], stride = [2, 1], padding = [(0, 0), (0, 0)], base_dilation = [1, 1], window_dilation = [2, 1]] %2 : f32[2, 3]
+  return %3
+}
+func cropped(%0: i32[6]) -> (i32[3]) {
+  %1 = constant -3 : i32[6]
+  %2 = max %0, %1 : i32[6]
+  %3 = reduce_window_max[size = [2], stride = [1], padding = [(-1, -1)], base_dilation = [1], window_dilation = [1]] %2 : i32[3]
+  return %3
+}
+func padded(%0: f32[3]) -> (f32[6]) {
+  %1 = constant 0.0 : f32[3]
+  %2 = max %0, %1 : f32[3]
+  %3 = reduce_window_max[size = [2], stride = [1], padding = [(2, 2)], base_dilation = [1], window_dilation = [1]] %2 : f32[6]
+  return %3
+}
+";
+
+const TRACE: &str = "
+func whole(%0: f32[3, 2], %1: f32[2, 3]) -> (f32) {
+  %2 = dot_general[contract = [1] x [0]] %0, %1 : f32[3, 3]
+  %3 = iota[axis = 0] : i32[3, 3]
+  %4 = iota[axis = 1] : i32[3, 3]
+  %5 = eq %3, %4 : bool[3, 3]
+  %6 = constant 0.0 : f32[3, 3]
+  %7 = select %5, %2, %6 : f32[3, 3]
+  %8 = reduce_sum[axes = [0, 1]] %7 : f32
+  return %8
+}
+func turned(%0: f64[2, 3], %1: f64[3, 2]) -> (f64) {
+  %2 = dot_general[contract = [0] x [1]] %0, %1 : f64[3, 3]
+  %3 = iota[axis = 1] : i32[3, 3]
+  %4 = iota[axis = 0] : i32[3, 3]
+  %5 = eq %3, %4 : bool[3, 3]
+  %6 = constant 0.0 : f64[3, 3]
+  %7 = select %5, %2, %6 : f64[3, 3]
+  %8 = reduce_sum[axes = [0, 1]] %7 : f64
+  return %8
+}
+func rows(%0: f32[2, 3], %1: f32[2, 3]) -> (f32[3]) {
+  %2 = dot_general[contract = [0] x [0]] %0, %1 : f32[3, 3]
+  %3 = iota[axis = 0] : u8[3, 3]
+  %4 = iota[axis = 1] : u8[3, 3]
+  %5 = eq %3, %4 : bool[3, 3]
+  %6 = constant 0.0 : f32[3, 3]
+  %7 = select %5, %2, %6 : f32[3, 3]
+  %8 = reduce_sum[axes = [0]] %7 : f32[3]
+  return %8
+}
+func columns(%0: i32[3, 2], %1: i32[3, 2]) -> (i32[3]) {
+  %2 = dot_general[contract = [1] x [1]] %0, %1 : i32[3, 3]
+  %3 = iota[axis = 0] : i32[3, 3]
+  %4 = iota[axis = 1] : i32[3, 3]
+  %5 = eq %3, %4 : bool[3, 3]
+  %6 = constant 0 : i32[3, 3]
+  %7 = select %5, %2, %6 : i32[3, 3]
+  %8 = reduce_sum[axes = [1]] %7 : i32[3]
+  return %8
+}
+";
+
+const CONVOLUTIONS: &str = "
+func inputs(%0: f32[1, 4, 4, 2], %1: f32[2, 2, 2, 3], %2: f32[2, 2, 2, 3]) -> (f32[1, 3, 3, 3]) {
+  %3 = conv[stride = [1, 1], padding = [(0, 0), (0, 0)], lhs_dilation = [1, 1], rhs_dilation = [1, 1], reverse = [false, false], input = [0, 3, 1, 2], kernel = [2, 3, 0, 1], output = [0, 3, 1, 2], feature_groups = 1, batch_groups = 1] %0, %1 : f32[1, 3, 3, 3]
+  %4 = conv[stride = [1, 1], padding = [(0, 0), (0, 0)], lhs_dilation = [1, 1], rhs_dilation = [1, 1], reverse = [false, false], input = [0, 3, 1, 2], kernel = [2, 3, 0, 1], output = [0, 3, 1, 2], feature_groups = 1, batch_groups = 1] %0, %2 : f32[1, 3, 3, 3]
+  %5 = add %3, %4 : f32[1, 3, 3, 3]
+  return %5
+}
+func kernels(%0: f32[1, 4, 1], %1: f32[1, 4, 1], %2: f32[2, 1, 2]) -> (f32[1, 4, 2]) {
+  %3 = conv[stride = [1], padding = [(1, 0)], lhs_dilation = [1], rhs_dilation = [1], reverse = [true], input = [0, 2, 1], kernel = [1, 2, 0], output = [0, 2, 1], feature_groups = 1, batch_groups = 1] %0, %2 : f32[1, 4, 2]
+  %4 = conv[stride = [1], padding = [(1, 0)], lhs_dilation = [1], rhs_dilation = [1], reverse = [true], input = [0, 2, 1], kernel = [1, 2, 0], output = [0, 2, 1], feature_groups = 1, batch_groups = 1] %1, %2 : f32[1, 4, 2]
+  %5 = add %3, %4 : f32[1, 4, 2]
+  return %5
+}
+func negative(%0: f32[1, 4, 1], %1: f32[2, 1, 2]) -> (f32[1, 3, 2]) {
+  %2 = neg %1 : f32[2, 1, 2]
+  %3 = conv[stride = [1], padding = [(0, 0)], lhs_dilation = [1], rhs_dilation = [1], reverse = [false], input = [0, 2, 1], kernel = [1, 2, 0], output = [0, 2, 1], feature_groups = 1, batch_groups = 1] %0, %2 : f32[1, 3, 2]
+  return %3
+}
+func scaled(%0: f32[2, 4, 1], %1: f32[2, 1, 2]) -> (f32[2, 3, 2]) {
+  %2 = conv[stride = [1], padding = [(0, 0)], lhs_dilation = [1], rhs_dilation = [1], reverse = [false], input = [0, 2, 1], kernel = [1, 2, 0], output = [0, 2, 1], feature_groups = 1, batch_groups = 1] %0, %1 : f32[2, 3, 2]
+  %3 = constant 0.3 : f32[2, 3, 2]
+  %4 = mul %2, %3 : f32[2, 3, 2]
+  return %4
+}
+func input(%0: f32[2, 4, 1], %1: f32[2, 1, 2]) -> (f32[2, 3, 2]) {
+  %2 = constant 0.3 : f32[2, 4, 1]
+  %3 = mul %0, %2 : f32[2, 4, 1]
+  %4 = conv[stride = [1], padding = [(0, 0)], lhs_dilation = [1], rhs_dilation = [1], reverse = [false], input = [0, 2, 1], kernel = [1, 2, 0], output = [0, 2, 1], feature_groups = 1, batch_groups = 1] %3, %1 : f32[2, 3, 2]
+  return %4
+}
+";
+
+const BESIDE: &str = "
+func right(%0: f32[3, 2], %1: f32[2, 4], %2: f32[2, 1]) -> (f32[3, 5]) {
+  %3 = dot_general[contract = [1] x [0]] %0, %1 : f32[3, 4]
+  %4 = dot_general[contract = [1] x [0]] %0, %2 : f32[3, 1]
+  %5 = concat[axis = 1] %3, %4 : f32[3, 5]
+  return %5
+}
+func left(%0: f64[3, 2], %1: f64[1, 2], %2: f64[2, 2]) -> (f64[4, 2]) {
+  %3 = dot_general[contract = [1] x [1]] %0, %2 : f64[3, 2]
+  %4 = dot_general[contract = [1] x [1]] %1, %2 : f64[1, 2]
+  %5 = concat[axis = 0] %3, %4 : f64[4, 2]
+  return %5
+}
+func batched(%0: f32[2, 3, 2], %1: i32[1], %2: f32[2, 2, 1], %3: f32[2, 2, 2]) -> (f32[2, 3, 3]) {
+  %4 = dot_general[batch = [0] x [0], contract = [2] x [1]] %0, %2 : f32[2, 3, 1]
+  %5 = dot_general[batch = [0] x [0], contract = [2] x [1]] %0, %3 : f32[2, 3, 2]
+  %6 = concat[axis = 2] %4, %5 : f32[2, 3, 3]
+  return %6
+}
+func batched_left(%0: i32[2, 3, 2], %1: i32[2, 2, 2], %2: i32[2, 2, 3]) -> (i32[2, 5, 3]) {
+  %3 = dot_general[batch = [0] x [0], contract = [2] x [1]] %0, %2 : i32[2, 3, 3]
+  %4 = dot_general[batch = [0] x [0], contract = [2] x [1]] %1, %2 : i32[2, 2, 3]
+  %5 = concat[axis = 1] %3, %4 : i32[2, 5, 3]
+  return %5
+}
+func shared(%0: f32[2, 3, 2], %1: f32[2, 3, 2], %2: f32[2, 2, 3]) -> (f32[4, 3, 3]) {
+  %3 = dot_general[batch = [0] x [0], contract = [2] x [1]] %0, %2 : f32[2, 3, 3]
+  %4 = dot_general[batch = [0] x [0], contract = [2] x [1]] %1, %2 : f32[2, 3, 3]
+  %5 = concat[axis = 0] %3, %4 : f32[4, 3, 3]
+  return %5
+}
+";
+
+const CONVS_BESIDE: &str = "
+func features(%0: f32[1, 4, 2], %1: f32[2, 2, 1], %2: f32[2, 2, 3]) -> (f32[1, 3, 4]) {
+  %3 = conv[stride = [1], padding = [(0, 0)], lhs_dilation = [1], rhs_dilation = [1], reverse = [false], input = [0, 2, 1], kernel = [1, 2, 0], output = [0, 2, 1], feature_groups = 1, batch_groups = 1] %0, %1 : f32[1, 3, 1]
+  %4 = conv[stride = [1], padding = [(0, 0)], lhs_dilation = [1], rhs_dilation = [1], reverse = [false], input = [0, 2, 1], kernel = [1, 2, 0], output = [0, 2, 1], feature_groups = 1, batch_groups = 1] %0, %2 : f32[1, 3, 3]
+  %5 = concat[axis = 2] %3, %4 : f32[1, 3, 4]
+  return %5
+}
+func grouped(%0: f32[1, 4, 2], %1: f32[2, 1, 2], %2: f32[2, 1, 2]) -> (f32[1, 3, 4]) {
+  %3 = conv[stride = [1], padding = [(0, 0)], lhs_dilation = [1], rhs_dilation = [1], reverse = [false], input = [0, 2, 1], kernel = [1, 2, 0], output = [0, 2, 1], feature_groups = 2, batch_groups = 1] %0, %1 : f32[1, 3, 2]
+  %4 = conv[stride = [1], padding = [(0, 0)], lhs_dilation = [1], rhs_dilation = [1], reverse = [false], input = [0, 2, 1], kernel = [1, 2, 0], output = [0, 2, 1], feature_groups = 2, batch_groups = 1] %0, %2 : f32[1, 3, 2]
+  %5 = concat[axis = 2] %3, %4 : f32[1, 3, 4]
+  return %5
 }
 ";

@@ -1,6 +1,7 @@
 //! The optimiser as a whole, on programs in text.
 
 mod meter;
+mod published;
 
 use super::cost::device::CPU;
 use super::rewrite::saturate::Stop;
