@@ -99,7 +99,7 @@ pub struct RunArgs {
     /// Where the arithmetic is done: a PJRT device, or the reference interpreter (slow).
     #[arg(long, value_enum, default_value_t = BackendName::Pjrt)]
     pub backend: BackendName,
-    /// Say what the optimiser did.
+    /// Say what the optimiser did, and why each value became what it did, on the error stream.
     #[arg(long)]
     pub explain_opt: bool,
     /// Compile everything anew, and keep nothing on disk.
@@ -173,7 +173,7 @@ pub struct DumpArgs {
     /// For the stage `hlo`: the device whose compiler is asked.
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
-    /// Say what the optimiser did, on the error stream.
+    /// Say what the optimiser did, and why each value became what it did, on the error stream.
     #[arg(long)]
     pub explain_opt: bool,
 }

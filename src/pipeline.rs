@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::loader::DiskLoader;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::time::Instant;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::lower::{self, Mesh, Module};
 use tpuc_compiler::opt::cost::device::CPU;
@@ -96,7 +97,12 @@ pub fn script(
 }
 
 /// What the host does, with each program optimised.
-pub fn plan(script: &Func, mesh: Vec<(String, usize)>, level: u8, explain: bool) -> Plan {
+pub fn plan(
+    script: &Func,
+    mesh: Vec<(String, usize)>,
+    level: u8,
+    explain: Option<&Sources>,
+) -> Plan {
     let mut plan = Plan {
         mesh,
         ..split(script)
@@ -107,16 +113,32 @@ pub fn plan(script: &Func, mesh: Vec<(String, usize)>, level: u8, explain: bool)
     plan
 }
 
-/// The e-graph, then what it leaves to clean up.
-pub fn optimise(func: &Func, level: u8, explain: bool) -> Func {
+/// The e-graph. With sources, what it did is said on the error stream.
+pub fn optimise(func: &Func, level: u8, explain: Option<&Sources>) -> Func {
     let level = match level {
         0 => Level::None,
         1 => Level::Default,
         _ => Level::Aggressive,
     };
-    let (out, report) = opt::optimise(func, level, &CPU);
-    if explain {
-        eprint!("{report}");
+    let Some(sources) = explain else {
+        return opt::optimise(func, level, &CPU).0;
+    };
+    let start = Instant::now();
+    let (out, report) = opt::optimise_explained(func, level, &CPU);
+    let time = start.elapsed().as_secs_f64() * 1e3;
+    eprint!("{}: {time:.1} ms\n{report}", func.name);
+    for change in &report.changes {
+        let source = sources.get(change.span.file);
+        let (line, column) = sources.line_col(change.span);
+        let text = source.text.get(change.span.start as usize..change.span.end as usize);
+        let text = text.and_then(|t| t.lines().next()).unwrap_or_default();
+        let why = match change.rules.is_empty() {
+            true => "the same value".to_string(),
+            false => format!("by {}", change.rules.join(", ")),
+        };
+        let name = &source.name;
+        eprintln!("  {name}:{line}:{column} `{text}`");
+        eprintln!("    {} → {}, {why}", change.was, change.is);
     }
     out
 }

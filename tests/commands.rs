@@ -443,3 +443,25 @@ fn diff_shows_what_a_setting_changes() {
         run.stdout
     );
 }
+
+#[test]
+fn the_optimiser_says_what_it_did_and_why() {
+    let (_dir, path) = program(SCALED);
+    let args = ["dump-hlo", &path, "--fn", "f", "--stage", "opt", "--explain-opt"];
+    let run = tpuc(&args);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    for text in [
+        "f: ",
+        " rules, ",
+        " iterations: saturated\n",
+        "\nbefore  ",
+        "\nafter   ",
+        " kernels, ",
+        "decisive: div-pow2 1\n",
+        &format!("{path}:1:45 `x / 4.0`\n"),
+        "→ mul(%0, constant 0.25), by div-pow2\n",
+    ] {
+        assert!(run.stderr.contains(text), "`{text}` in\n{}", run.stderr);
+    }
+    assert_eq!(run.stdout, tpuc(&args[..6]).stdout);
+}

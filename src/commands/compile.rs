@@ -31,7 +31,7 @@ pub fn compile(args: &CompileArgs) -> Result<(), Failure> {
     let topology = Topology::open(&plugin, &args.target)?;
     mesh::settle(&mut program, topology.device_count())?;
     let (script, _) = pipeline::main_script(&program, &sources)?;
-    let plan = pipeline::plan(&script, mesh::axes(&program), args.program.opt, false);
+    let plan = pipeline::plan(&script, mesh::axes(&program), args.program.opt, None);
     progress.doing("compiling");
     let report = report(args, &plan, &sources, &plugin, &topology)?;
     progress.done();

@@ -73,7 +73,7 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
             .join("\n")),
         Stage::Opt => {
             let mut plan = plan(args, &program, &sources)?;
-            optimise(args, &mut plan);
+            optimise(args, &mut plan, &sources);
             let fused = |f: &Func| format!("{f}{}", groups::text(f, &CPU));
             Ok(plan
                 .programs
@@ -91,7 +91,7 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
                 mesh::settle(&mut program, client.device_count())?;
             }
             let mut plan = plan(args, &program, &sources)?;
-            optimise(args, &mut plan);
+            optimise(args, &mut plan, &sources);
             modules(args, &plan, &sources, device)
         }
     }
@@ -163,9 +163,10 @@ fn plan(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Plan, F
     Ok(Plan { mesh, ..plan })
 }
 
-fn optimise(args: &DumpArgs, plan: &mut Plan) {
+fn optimise(args: &DumpArgs, plan: &mut Plan, sources: &Sources) {
+    let explain = args.explain_opt.then_some(sources);
     for func in &mut plan.programs {
-        *func = pipeline::optimise(func, args.program.opt, args.explain_opt);
+        *func = pipeline::optimise(func, args.program.opt, explain);
     }
 }
 

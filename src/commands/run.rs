@@ -50,7 +50,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     } else {
         args.program.opt
     };
-    let plan = pipeline::plan(&script, axes, level, args.explain_opt);
+    let plan = pipeline::plan(&script, axes, level, args.explain_opt.then_some(&sources));
     check_paths(&plan.steps).map_err(|(e, span)| located(e, span, &sources))?;
     let run = if args.check_finite { watch } else { execute };
     run(

@@ -32,7 +32,7 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
                 .map_err(|d| pipeline::report(*d, &sources))
                 .and_then(|(script, _)| {
                     let axes = mesh::axes(&program);
-                    let plan = pipeline::plan(&script, axes, args.program.opt, false);
+                    let plan = pipeline::plan(&script, axes, args.program.opt, None);
                     run::execute(
                         &plan,
                         &sources,

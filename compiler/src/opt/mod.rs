@@ -8,6 +8,7 @@
 
 pub mod cost;
 pub mod diff;
+pub mod explain;
 pub mod extract;
 pub mod graph;
 pub mod report;
@@ -47,6 +48,15 @@ const ROUNDS: usize = 3;
 /// Optimises a verified function for a device. The result has the same inputs, outputs and effects, never costs more
 /// by the device's model, and is checked; where a check fails the input is returned and the report says why.
 pub fn optimise(func: &Func, level: Level, device: &DeviceCost) -> (Func, Report) {
+    run(func, level, device, false)
+}
+
+/// As [`optimise`], and the report says of each value why it became what it did.
+pub fn optimise_explained(func: &Func, level: Level, device: &DeviceCost) -> (Func, Report) {
+    run(func, level, device, true)
+}
+
+fn run(func: &Func, level: Level, device: &DeviceCost, explain: bool) -> (Func, Report) {
     let before = cost::of_func(func, device);
     let mut report = Report::new(before);
     if level == Level::None {
@@ -56,6 +66,7 @@ pub fn optimise(func: &Func, level: Level, device: &DeviceCost) -> (Func, Report
         rules: RuleSet::of(level),
         device,
         report: &mut report,
+        explain,
     };
     let mut result = optimiser.func(func, &[]);
     let mut after = cost::of_func(&result, device);
@@ -83,6 +94,7 @@ pub fn optimise(func: &Func, level: Level, device: &DeviceCost) -> (Func, Report
             .get_or_insert_with(|| format!("the result costs more: {after:?}, not {before:?}"));
         return (func.clone(), report);
     }
+    report.rules = RuleSet::of(level).rules.len();
     report.after = after;
     (result, report)
 }
@@ -102,6 +114,7 @@ struct Optimiser<'a> {
     rules: &'static RuleSet,
     device: &'a DeviceCost,
     report: &'a mut Report,
+    explain: bool,
 }
 
 impl Optimiser<'_> {
@@ -121,6 +134,12 @@ impl Optimiser<'_> {
             return func.clone();
         };
         self.credit(&loaded, &saturation, &snapshot, &selection);
+        if self.explain {
+            let rules = self.rules;
+            let changes =
+                explain::changes(func, &loaded, &saturation, rules, &snapshot, &selection);
+            self.report.changes.extend(changes);
+        }
         extract::emit::emit(func, &snapshot, &selection, loaded.effects)
     }
 

@@ -1,6 +1,7 @@
 //! What the optimiser did, for `--explain-opt` and for tests.
 
 use super::cost::Cost;
+use super::explain::Change;
 use super::rewrite::saturate::Stop;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,6 +9,8 @@ use std::fmt;
 /// Sums over the function and its regions, but for `iterations` and `stop`, which are the worst of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
+    /// Rules of the level.
+    pub rules: usize,
     /// Nodes and classes of the e-graphs when saturation stopped.
     pub nodes: usize,
     pub classes: usize,
@@ -19,6 +22,8 @@ pub struct Report {
     pub fired: BTreeMap<&'static str, usize>,
     /// How often what a rule built stands in the result in place of what it matched.
     pub decisive: BTreeMap<&'static str, usize>,
+    /// What stands in the place of what, where that was asked for; the bodies of loops and branches first.
+    pub changes: Vec<Change>,
     /// Why the input was kept, where the result did not pass its checks: always a bug, never a wrong program.
     pub rejected: Option<String>,
 }
@@ -26,6 +31,7 @@ pub struct Report {
 impl Report {
     pub(super) fn new(before: Cost) -> Report {
         Report {
+            rules: 0,
             nodes: 0,
             classes: 0,
             iterations: 0,
@@ -34,6 +40,7 @@ impl Report {
             after: before,
             fired: BTreeMap::new(),
             decisive: BTreeMap::new(),
+            changes: Vec::new(),
             rejected: None,
         }
     }
@@ -43,7 +50,8 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} nodes in {} classes, {} iterations: {}",
+            "{} rules, {} nodes in {} classes, {} iterations: {}",
+            self.rules,
             self.nodes,
             self.classes,
             self.iterations,

@@ -45,7 +45,7 @@ pub const TPU_V5E: DeviceCost = DeviceCost {
     vector: 6e12,
     bandwidth: 819e9,
     launch: 0.4e-6,
-    source: "Google Cloud's page on TPU v5e (197 TFLOP/s bf16, 819 GB/s); f32 at default precision is one bf16 pass; \
+    source: "https://cloud.google.com/tpu/docs/v5e (197 TFLOP/s bf16, 819 GB/s); f32 at default precision is one bf16 pass; \
              matrix_other, vector and launch estimated",
 };
 
@@ -57,7 +57,7 @@ pub const TPU_V5P: DeviceCost = DeviceCost {
     vector: 14e12,
     bandwidth: 2765e9,
     launch: 0.4e-6,
-    source: "Google Cloud's page on TPU v5p (459 TFLOP/s bf16, 2765 GB/s); f32 at default precision is one bf16 pass; \
+    source: "https://cloud.google.com/tpu/docs/v5p (459 TFLOP/s bf16, 2765 GB/s); f32 at default precision is one bf16 pass; \
              matrix_other, vector and launch estimated",
 };
 
@@ -69,7 +69,7 @@ pub const TPU_V6E: DeviceCost = DeviceCost {
     vector: 14e12,
     bandwidth: 1640e9,
     launch: 0.4e-6,
-    source: "Google Cloud's page on TPU v6e (918 TFLOP/s bf16, 1640 GB/s); f32 at default precision is one bf16 pass; \
+    source: "https://cloud.google.com/tpu/docs/v6e (918 TFLOP/s bf16, 1640 GB/s); f32 at default precision is one bf16 pass; \
              matrix_other, vector and launch estimated",
 };
 
@@ -81,7 +81,7 @@ pub const H200: DeviceCost = DeviceCost {
     vector: 33e12,
     bandwidth: 4800e9,
     launch: 2e-6,
-    source: "NVIDIA's H200 data sheet, SXM, dense (TF32 494, BF16 989, FP64 tensor 67 TFLOP/s; 4.8 TB/s); \
+    source: "https://www.nvidia.com/en-us/data-center/h200/, SXM, dense (TF32 494, BF16 989, FP64 tensor 67 TFLOP/s; 4.8 TB/s); \
              vector is half the FP32 figure, launch estimated",
 };
 

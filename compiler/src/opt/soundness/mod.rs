@@ -44,6 +44,11 @@ fn every_rule_parses_and_has_a_name_of_its_own() {
             rule.name
         );
     }
+    for (subject, rules) in rules::SUBJECTS {
+        println!("{subject}: {} rules", rules.len());
+    }
+    println!("{} rules", names.len());
+    assert!(names.len() >= 150);
 }
 
 #[test]
