@@ -130,7 +130,9 @@ pub fn optimise(func: &Func, level: u8, explain: Option<&Sources>) -> Func {
     for change in &report.changes {
         let source = sources.get(change.span.file);
         let (line, column) = sources.line_col(change.span);
-        let text = source.text.get(change.span.start as usize..change.span.end as usize);
+        let text = source
+            .text
+            .get(change.span.start as usize..change.span.end as usize);
         let text = text.and_then(|t| t.lines().next()).unwrap_or_default();
         let why = match change.rules.is_empty() {
             true => "the same value".to_string(),

@@ -447,7 +447,15 @@ fn diff_shows_what_a_setting_changes() {
 #[test]
 fn the_optimiser_says_what_it_did_and_why() {
     let (_dir, path) = program(SCALED);
-    let args = ["dump-hlo", &path, "--fn", "f", "--stage", "opt", "--explain-opt"];
+    let args = [
+        "dump-hlo",
+        &path,
+        "--fn",
+        "f",
+        "--stage",
+        "opt",
+        "--explain-opt",
+    ];
     let run = tpuc(&args);
     assert_eq!(run.code, 0, "{}", run.stderr);
     for text in [

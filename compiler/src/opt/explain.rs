@@ -33,8 +33,15 @@ pub fn changes(
     selection: &Selection,
 ) -> Vec<Change> {
     let egg = &loaded.graph.egg;
-    let canonical = |id: Id| egg.nodes()[usize::from(id)].clone().map_children(|c| egg.find(c));
-    let position: HashMap<Id, usize> = (0..).zip(&snapshot.entries).map(|(i, e)| (e.id, i)).collect();
+    let canonical = |id: Id| {
+        egg.nodes()[usize::from(id)]
+            .clone()
+            .map_children(|c| egg.find(c))
+    };
+    let position: HashMap<Id, usize> = (0..)
+        .zip(&snapshot.entries)
+        .map(|(i, e)| (e.id, i))
+        .collect();
     let used = in_use(snapshot, selection);
     let steps = Steps::new(loaded, saturation, rules);
     let writer = Writer::new(func, loaded, snapshot, selection, &position);
@@ -206,7 +213,9 @@ impl<'a> Writer<'a> {
         }
         let op = match &*choice.head {
             Head::Input(i) => return format!("%{i}"),
-            Head::Proj(i) => return format!("result {i} of {}", self.class(choice.children[0], depth)),
+            Head::Proj(i) => {
+                return format!("result {i} of {}", self.class(choice.children[0], depth));
+            }
             Head::Tuple => "tuple".to_string(),
             Head::Op(op) => op.to_string(),
             Head::Block(block) => return block.op.to_string(),

@@ -397,7 +397,11 @@ fn of_const(rw: &mut Rw, left: bool) -> Option<Id> {
     let c = rw.respread(c, &shape)?;
     let scaled = rw.binary(BinaryOp::Mul, sum, c)?;
     let to = rw.shape(rw.root());
-    let first = if left { to.len() - own.len() } else { batch.len() };
+    let first = if left {
+        to.len() - own.len()
+    } else {
+        batch.len()
+    };
     let places = (0..batch.len()).chain(first..first + own.len()).collect();
     rw.broadcast(scaled, to, places)
 }

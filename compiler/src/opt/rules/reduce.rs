@@ -342,7 +342,10 @@ fn window_of_bounded(rw: &mut Rw) -> Option<Id> {
     let Op::ReduceWindow { window, .. } = &op else {
         return None;
     };
-    let padded = window.padding.iter().any(|&(low, high)| low > 0 || high > 0);
+    let padded = window
+        .padding
+        .iter()
+        .any(|&(low, high)| low > 0 || high > 0);
     let spread = window.base_dilation.iter().any(|&d| d != 1);
     if padded || spread || window.size.contains(&0) {
         return None;

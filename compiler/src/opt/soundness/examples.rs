@@ -19,7 +19,10 @@ pub fn of(rule: &str) -> Vec<Func> {
         "trace-of-dot" => TRACE,
         "convs-beside" => CONVS_BESIDE,
         "dots-beside-left" | "dots-beside-right" => BESIDE,
-        "convs-of-one-input" | "convs-of-one-kernel" | "conv-neg-kernel" | "scaled-conv"
+        "convs-of-one-input"
+        | "convs-of-one-kernel"
+        | "conv-neg-kernel"
+        | "scaled-conv"
         | "conv-scaled-input" => CONVOLUTIONS,
         _ => return Vec::new(),
     };
