@@ -53,3 +53,33 @@ class Epochs:
     def done(self):
         seconds = {"setup": self.setup, "train": self.train, "evaluate": self.evaluate}
         print(json.dumps({"seconds": seconds}), flush=True)
+
+
+def laps(state, step, count, steps, name):
+    """Trains for `count` laps of `steps` steps, printing the last step's figure at the end of each.
+
+    `step(state, i)` gives the next state and the figure; `i` counts over all laps. With `--scan` a lap is one
+    `lax.scan` whose state is donated; without, a Python loop over the jitted step.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    if "--scan" in sys.argv[1:]:
+
+        def body(state, first):
+            state, figures = jax.lax.scan(step, state, first + jnp.arange(steps))
+            return state, figures[-1]
+
+        lap = jax.jit(body, donate_argnums=0)
+    else:
+        one = jax.jit(step)
+
+        def lap(state, first):
+            figure = None
+            for i in range(steps):
+                state, figure = one(state, first + i)
+            return state, figure
+
+    for k in range(count):
+        state, figure = lap(state, k * steps)
+        print(f"lap {k + 1}/{count}  {name}={float(figure):.6g}", flush=True)

@@ -111,6 +111,9 @@ pub struct RunArgs {
     /// Stop at the first operation that makes a NaN or an infinity, and show its operands. As --opt 0.
     #[arg(long)]
     pub check_finite: bool,
+    /// Measure where the time goes: a summary on the error stream, and DIR/trace.json for Chrome or Perfetto.
+    #[arg(long, value_name = "DIR", conflicts_with = "check_finite")]
+    pub profile: Option<PathBuf>,
     /// Say of each program whether it was compiled, and why.
     #[arg(long, short)]
     pub verbose: bool,

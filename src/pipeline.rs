@@ -18,7 +18,7 @@ use tpuc_lang::check::{self, Checked, Options};
 use tpuc_lang::diag::{Diagnostic, Severity};
 use tpuc_lang::render;
 use tpuc_lang::source::Sources;
-use tpuc_lang::span::FileId;
+use tpuc_lang::span::{FileId, Span};
 use tpuc_lang::typed::{Body, FnId, Program};
 use tpuc_runtime::Surroundings;
 use tpuc_runtime::client::Signature;
@@ -77,6 +77,12 @@ pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &Sources) {
             render::render(sources, diagnostics, std::io::stderr().is_terminal())
         );
     }
+}
+
+/// `file:line` of a span.
+pub fn place_of(sources: &Sources, span: Span) -> String {
+    let (line, _) = sources.line_col(span);
+    format!("{}:{line}", sources.get(span.file).name)
 }
 
 /// Reports a problem that only concrete sizes show.

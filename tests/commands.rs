@@ -382,6 +382,31 @@ fn a_program_that_does_not_fit_is_refused_before_it_runs() {
 }
 
 #[test]
+fn a_profile_names_programs_and_lines() {
+    let (dir, path) = program(
+        "main {\n    let mut x = normal(key(0), [50, 50]);\n    for i in 0..3 {\n        x = x @ x / 50.0;\n        print(\"{i} {sum(x)}\");\n    }\n}\n",
+    );
+    let profile = dir.path().join("profile");
+    let run = tpuc(&[
+        "run",
+        &path,
+        "--no-cache",
+        "--profile",
+        &profile.display().to_string(),
+    ]);
+    expect(&run, 0, &["profile: ", "3 × execute main_1", "p.tl:4"]);
+    let trace = fs::read_to_string(profile.join("trace.json")).expect("the trace was written");
+    let trace: serde_json::Value = serde_json::from_str(&trace).expect("the trace is JSON");
+    let events = trace["traceEvents"].as_array().expect("a list");
+    let of = |kind: &str| events.iter().filter(|e| e["cat"] == kind).count();
+    // Two programs; the second runs in each turn of the loop; the index goes up, and it and the sum come back.
+    assert_eq!((of("compile"), of("execute")), (2, 4));
+    assert_eq!((of("upload"), of("fetch")), (3, 6));
+    // Without it nothing is said.
+    assert_eq!(tpuc(&["run", &path]).stderr, "");
+}
+
+#[test]
 fn a_second_run_finds_its_programs_on_disk() {
     let cache = folder();
     let env = [("XDG_CACHE_HOME", cache.path().to_str().expect("UTF-8"))];

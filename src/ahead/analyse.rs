@@ -5,6 +5,7 @@ use super::report::{
     Collective, Details, Holding, Hot, Loop, Memory, Precision, Time, Unfilled, Work,
 };
 use super::time;
+use crate::pipeline::place_of;
 use std::collections::HashMap;
 use tpuc_compiler::ir::Func;
 use tpuc_lang::source::Sources;
@@ -304,12 +305,6 @@ fn holding(
 
 fn show(place: &Place) -> String {
     format!("{}:{}", place.file, place.line)
-}
-
-/// `file:line` of a span.
-pub fn place_of(sources: &Sources, span: Span) -> String {
-    let (line, _) = sources.line_col(span);
-    format!("{}:{line}", sources.get(span.file).name)
 }
 
 fn source_of(sources: &Sources, span: Span) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::fmt::write;
 use super::run::version_text;
-use crate::ahead::analyse::{self, Context, details, place_of};
+use crate::ahead::analyse::{self, Context, details};
 use crate::ahead::chip::{self, Chip};
 use crate::ahead::counts::{self, Counts};
 use crate::ahead::html;
@@ -10,7 +10,7 @@ use crate::ahead::report::{Epoch, Outcome, Program, Report, Run, Target};
 use crate::cli::CompileArgs;
 use crate::execute::mesh;
 use crate::failure::Failure;
-use crate::pipeline;
+use crate::pipeline::{self, place_of};
 use crate::progress::Progress;
 use tpuc_compiler::plan::Plan;
 use tpuc_lang::source::Sources;

@@ -2,18 +2,20 @@
 
 use crate::cli::{BackendName, RunArgs};
 use crate::execute::checkpoint::{self, Checkpoints};
-use crate::execute::device::{DeviceBackend, Stores};
+use crate::execute::device::{DeviceBackend, Note, Stores};
 use crate::execute::interpreter::InterpreterBackend;
+use crate::execute::profile::{Event, Kind, Label, Profile, Profiled};
 use crate::execute::watched::{self, Watched};
 use crate::execute::{Backend, Executor, Input, mesh};
 use crate::failure::Failure;
-use crate::pipeline;
+use crate::pipeline::{self, place_of};
 use crate::progress::Progress;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_shutdown};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::ir::op::Effect;
 use tpuc_compiler::plan::{self, Plan, Step, StepKind};
@@ -52,20 +54,26 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     let plan = pipeline::plan(&script, axes, level, args.explain_opt.then_some(&sources));
     check_paths(&plan.steps).map_err(|(e, span)| located(e, span, &sources))?;
-    let run = if args.check_finite { watch } else { execute };
-    run(
-        &plan,
-        &sources,
-        &target,
-        How {
+    let prebuilt = args.executables.as_deref().map(Prebuilt::at);
+    let checkpoints = checkpoints(args);
+    let job = Job {
+        plan: &plan,
+        sources: &sources,
+        target: &target,
+        how: How {
             cached: !args.no_cache,
-            prebuilt: args.executables.as_deref().map(Prebuilt::at).as_ref(),
+            prebuilt: prebuilt.as_ref(),
             verbose: args.verbose,
-            checkpoints: checkpoints(args).as_ref(),
+            profile: args.profile.as_deref(),
+            checkpoints: checkpoints.as_ref(),
         },
-        &around,
-        &progress,
-    )
+        around: &around,
+        progress: &progress,
+    };
+    match args.check_finite {
+        true => job.watch(),
+        false => job.execute(),
+    }
 }
 
 fn checkpoints(args: &RunArgs) -> Option<checkpoint::Options> {
@@ -145,6 +153,8 @@ pub struct How<'a> {
     pub prebuilt: Option<&'a Prebuilt>,
     /// Where the programs came from is said.
     pub verbose: bool,
+    /// The folder for what was measured.
+    pub profile: Option<&'a Path>,
     pub checkpoints: Option<&'a checkpoint::Options>,
 }
 
@@ -157,60 +167,128 @@ impl<'a> How<'a> {
     }
 }
 
-/// Runs a plan on the target.
-pub fn execute(
-    plan: &Plan,
-    sources: &Sources,
-    target: &Target<'_>,
-    how: How<'_>,
-    around: &Surroundings,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    let Some((client, version)) = target.client(around)? else {
-        let backend = InterpreterBackend::new(&plan.programs);
-        return walk(&backend, plan, sources, how.checkpoints, around, progress);
-    };
-    progress.doing("compiling");
-    let programs = pipeline::lower(plan, sources, &version)?;
-    let cache = if how.cached { Cache::of(around) } else { None };
-    let stores = how.stores(cache.as_ref());
-    let backend = DeviceBackend::new(client, plan, programs, stores)?;
-    if how.verbose {
-        backend.notes().iter().for_each(|note| eprintln!("{note}"));
-    }
-    let fits = backend.check_fits(plan);
-    fits.map_err(|(e, span)| located(e, span, sources))?;
-    walk(&backend, plan, sources, how.checkpoints, around, progress)
+/// A plan, and all it takes to run it.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    pub plan: &'a Plan,
+    pub sources: &'a Sources,
+    pub target: &'a Target<'a>,
+    pub how: How<'a>,
+    pub around: &'a Surroundings,
+    pub progress: &'a Progress,
 }
 
-/// As [`execute`], with every program watched for its first NaN or infinity.
-fn watch(
-    plan: &Plan,
-    sources: &Sources,
-    target: &Target<'_>,
-    how: How<'_>,
-    around: &Surroundings,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    let (watched, sites) = watched::watch(plan);
-    let Some((client, version)) = target.client(around)? else {
-        let inner = InterpreterBackend::new(&watched.programs);
-        let once = |func: &Func, inputs: &[&_]| {
-            once(&InterpreterBackend::new(std::slice::from_ref(func)), inputs)
+impl Job<'_> {
+    /// Runs the plan on the target.
+    pub fn execute(&self) -> Result<(), Failure> {
+        let start = Instant::now();
+        let Some((client, version)) = self.target.client(self.around)? else {
+            let backend = InterpreterBackend::new(&self.plan.programs);
+            return self.finish(backend, start, &[]);
         };
-        let backend = Watched::new(inner, &plan.programs, sites, &once);
-        return walk(&backend, plan, sources, how.checkpoints, around, progress);
-    };
-    let cache = if how.cached { Cache::of(around) } else { None };
-    let device = |plan: &Plan| {
-        let programs = pipeline::lower(plan, sources, &version)?;
-        DeviceBackend::new(client.clone(), plan, programs, how.stores(cache.as_ref()))
-    };
-    progress.doing("compiling");
-    let once =
-        |func: &Func, inputs: &[&_]| once(&device(&Plan::of_programs(vec![func.clone()]))?, inputs);
-    let backend = Watched::new(device(&watched)?, &plan.programs, sites, &once);
-    walk(&backend, plan, sources, how.checkpoints, around, progress)
+        self.progress.doing("compiling");
+        let programs = pipeline::lower(self.plan, self.sources, &version)?;
+        let cache = self.cache();
+        let stores = self.how.stores(cache.as_ref());
+        let backend = DeviceBackend::new(client, self.plan, programs, stores)?;
+        let notes = backend.notes().to_vec();
+        if self.how.verbose {
+            notes.iter().for_each(|n| eprintln!("{}", n.text));
+        }
+        let fits = backend.check_fits(self.plan);
+        fits.map_err(|(e, span)| located(e, span, self.sources))?;
+        self.finish(backend, start, &notes)
+    }
+
+    /// As [`Job::execute`], with every program watched for its first NaN or infinity.
+    fn watch(&self) -> Result<(), Failure> {
+        let (watched, sites) = watched::watch(self.plan);
+        let programs = &self.plan.programs;
+        let Some((client, version)) = self.target.client(self.around)? else {
+            let inner = InterpreterBackend::new(&watched.programs);
+            let once = |func: &Func, inputs: &[&_]| {
+                once(&InterpreterBackend::new(std::slice::from_ref(func)), inputs)
+            };
+            return self.walk(&Watched::new(inner, programs, sites, &once));
+        };
+        let cache = self.cache();
+        let stores = self.how.stores(cache.as_ref());
+        let device = |plan: &Plan| {
+            let programs = pipeline::lower(plan, self.sources, &version)?;
+            DeviceBackend::new(client.clone(), plan, programs, stores)
+        };
+        self.progress.doing("compiling");
+        let once = |func: &Func, inputs: &[&_]| {
+            once(&device(&Plan::of_programs(vec![func.clone()]))?, inputs)
+        };
+        self.walk(&Watched::new(device(&watched)?, programs, sites, &once))
+    }
+
+    fn cache(&self) -> Option<Cache> {
+        self.how.cached.then(|| Cache::of(self.around))?
+    }
+
+    /// Walks the plan, with the time measured where that is asked for. `notes`: of the compilation.
+    fn finish<B: Backend>(
+        &self,
+        backend: B,
+        start: Instant,
+        notes: &[Note],
+    ) -> Result<(), Failure> {
+        let Some(folder) = self.how.profile else {
+            return self.walk(&backend);
+        };
+        let labels = self.labels();
+        let profiled = Profiled::new(backend, &labels);
+        self.walk(&profiled)?;
+        let compiled = notes.iter().zip(&labels).map(|(note, label)| Event {
+            kind: Kind::Compile,
+            name: label.name.clone(),
+            start: note.start,
+            took: note.took,
+        });
+        let profile = Profile {
+            start,
+            took: start.elapsed(),
+            events: compiled.chain(profiled.events()).collect(),
+            labels: labels.clone(),
+        };
+        eprint!("{profile}");
+        profile.write(folder)
+    }
+
+    fn labels(&self) -> Vec<Label> {
+        let programs = self.plan.programs.iter();
+        programs
+            .map(|func| Label {
+                name: func.name.clone(),
+                place: match func.body.insts.first().and_then(|i| i.results.first()) {
+                    Some(&v) => place_of(self.sources, func.span(v)),
+                    None => String::new(),
+                },
+            })
+            .collect()
+    }
+
+    fn walk<B: Backend>(&self, backend: &B) -> Result<(), Failure> {
+        let mut out = std::io::stdout();
+        let (checkpoints, resumed) = match self.how.checkpoints {
+            Some(options) => {
+                let (c, resumed) = Checkpoints::open(options, self.plan, on_interrupt())?;
+                (Some(c), resumed)
+            }
+            None => (None, None),
+        };
+        self.progress.doing("running");
+        let executor = Executor::new(backend, self.plan, self.around, &mut out, self.progress);
+        let mut executor = executor.with_checkpoints(checkpoints);
+        if let Some(checkpoint) = resumed {
+            executor.resume(checkpoint)?;
+        }
+        let result = executor.run();
+        self.progress.done();
+        result.map_err(|(e, span)| located(e, span, self.sources))
+    }
 }
 
 /// The results of a backend's only program, on the host.
@@ -234,33 +312,6 @@ pub fn client(device: Option<&str>, around: &Surroundings) -> Result<(Client, Pl
 pub fn version_text(plugin: Option<[i64; 3]>) -> String {
     let [a, b, c] = plugin.unwrap_or([1, 0, 0]);
     format!("{a}.{b}.{c}")
-}
-
-fn walk<B: Backend>(
-    backend: &B,
-    plan: &Plan,
-    sources: &Sources,
-    checkpoints: Option<&checkpoint::Options>,
-    around: &Surroundings,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    let mut out = std::io::stdout();
-    let (checkpoints, resumed) = match checkpoints {
-        Some(options) => {
-            let (c, resumed) = Checkpoints::open(options, plan, on_interrupt())?;
-            (Some(c), resumed)
-        }
-        None => (None, None),
-    };
-    progress.doing("running");
-    let executor = Executor::new(backend, plan, around, &mut out, progress);
-    let mut executor = executor.with_checkpoints(checkpoints);
-    if let Some(checkpoint) = resumed {
-        executor.resume(checkpoint)?;
-    }
-    let result = executor.run();
-    progress.done();
-    result.map_err(|(e, span)| located(e, span, sources))
 }
 
 /// Set by the first Ctrl-C; the second ends the process at once.

@@ -1,6 +1,6 @@
 //! `tpuc test`: the `test` blocks of files.
 
-use super::run::{self, Target};
+use super::run::{How, Job, Target};
 use crate::cli::TestArgs;
 use crate::execute::mesh;
 use crate::failure::Failure;
@@ -33,17 +33,19 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
                 .and_then(|(script, _)| {
                     let axes = mesh::axes(&program);
                     let plan = pipeline::plan(&script, axes, args.program.opt, None);
-                    run::execute(
-                        &plan,
-                        &sources,
-                        &target,
-                        run::How {
-                            cached: true,
-                            ..run::How::default()
-                        },
-                        &around,
-                        &progress,
-                    )
+                    let how = How {
+                        cached: true,
+                        ..How::default()
+                    };
+                    Job {
+                        plan: &plan,
+                        sources: &sources,
+                        target: &target,
+                        how,
+                        around: &around,
+                        progress: &progress,
+                    }
+                    .execute()
                 });
             match result {
                 Ok(()) => {

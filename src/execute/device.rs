@@ -5,7 +5,7 @@ use crate::convert;
 use crate::failure::Failure;
 use std::panic::resume_unwind;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::plan::{self, Plan, ProgramLayouts, Slot, Step, StepKind, donations};
 use tpuc_runtime::cache::{Cache, Key};
@@ -19,7 +19,7 @@ pub struct DeviceBackend {
     client: Client,
     programs: Vec<Executable>,
     /// For each program, where it came from.
-    notes: Vec<String>,
+    notes: Vec<Note>,
     /// Of the slots.
     placements: Vec<Placement>,
 }
@@ -59,7 +59,7 @@ impl DeviceBackend {
     }
 
     /// For each program, whether it was compiled, and why.
-    pub fn notes(&self) -> &[String] {
+    pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
@@ -78,8 +78,15 @@ impl DeviceBackend {
     }
 }
 
-/// A program, and where it came from.
-type Noted = (Executable, String);
+/// Where a program came from.
+#[derive(Clone, Debug)]
+pub struct Note {
+    pub text: String,
+    pub start: Instant,
+    pub took: Duration,
+}
+
+type Noted = (Executable, Note);
 
 /// The programs in their order, as many compiled at a time as there are cores.
 fn executables(
@@ -115,25 +122,30 @@ fn executable(client: &Client, program: Lowered, stores: Stores<'_>) -> Result<N
         signature,
     } = program;
     let start = Instant::now();
-    let note = |why: String| {
+    let note = |text: String| Note {
+        text: format!("{name}: {text}"),
+        start,
+        took: start.elapsed(),
+    };
+    let because = |why: String| {
         let seconds = start.elapsed().as_secs_f64();
-        format!("{name}: compiled in {seconds:.2} s: {why}")
+        note(format!("compiled in {seconds:.2} s: {why}"))
     };
     if let Some(prebuilt) = stores.prebuilt
         && let Some(bytes) = prebuilt.get(&name, &code)
     {
         let loaded = client.load(&name, &bytes, signature)?;
-        return Ok((loaded, format!("{name}: compiled ahead of time")));
+        return Ok((loaded, note("compiled ahead of time".into())));
     }
     let Some(cache) = stores.cache else {
         let compiled = client.compile(&name, &code, signature, &options)?;
-        return Ok((compiled, note("there is no cache".into())));
+        return Ok((compiled, because("there is no cache".into())));
     };
     let key = Key::new(client.plugin_path(), &code, &client.options_text(&options));
     if let Some(bytes) = cache.get(&key)
         && let Ok(loaded) = client.load(&name, &bytes, signature.clone())
     {
-        return Ok((loaded, format!("{name}: from the cache")));
+        return Ok((loaded, note("from the cache".into())));
     }
     let compiled = client.compile(&name, &code, signature, &options)?;
     // A plugin that cannot serialise, or a full disk, costs only the next compilation.
@@ -141,7 +153,7 @@ fn executable(client: &Client, program: Lowered, stores: Stores<'_>) -> Result<N
         let _ = cache.put(&key, &bytes);
     }
     let why = cache.reason(&label, &key).to_string();
-    Ok((compiled, note(why)))
+    Ok((compiled, because(why)))
 }
 
 /// What a plugin's compiler is told. The CPU's default drops NaN in maximum and minimum.
@@ -178,6 +190,10 @@ impl Backend for DeviceBackend {
 
     fn fetch(&self, buffer: &Buffer) -> Result<HostArray, Failure> {
         Ok(buffer.to_host()?)
+    }
+
+    fn wait(&self, buffer: &Buffer) -> Result<(), Failure> {
+        Ok(buffer.wait()?)
     }
 }
 

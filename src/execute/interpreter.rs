@@ -68,4 +68,8 @@ impl Backend for InterpreterBackend<'_> {
             Bytes::from_slice(&bytes),
         )?)
     }
+
+    fn wait(&self, _: &Rc<Array>) -> Result<(), Failure> {
+        Ok(())
+    }
 }

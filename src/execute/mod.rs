@@ -7,6 +7,7 @@ pub mod device;
 mod effects;
 pub mod interpreter;
 pub mod mesh;
+pub mod profile;
 pub mod watched;
 
 use crate::convert;
@@ -36,6 +37,8 @@ pub trait Backend {
     /// `slot`: where the plan keeps it.
     fn upload(&self, array: &HostArray, slot: Slot) -> Result<Self::Buffer, Failure>;
     fn fetch(&self, buffer: &Self::Buffer) -> Result<HostArray, Failure>;
+    /// Until the contents are there.
+    fn wait(&self, buffer: &Self::Buffer) -> Result<(), Failure>;
 }
 
 /// An argument of a program.

@@ -90,6 +90,10 @@ impl<B: Backend> Backend for Watched<'_, B> {
         }
     }
 
+    fn wait(&self, buffer: &B::Buffer) -> Result<(), Failure> {
+        self.inner.wait(buffer)
+    }
+
     fn upload(&self, array: &HostArray, slot: Slot) -> Result<B::Buffer, Failure> {
         self.inner.upload(array, slot)
     }

@@ -1,0 +1,287 @@
+//! Where a run's time goes: a backend that waits for everything it starts, and notes how long it took.
+//!
+//! Waiting takes away what runs side by side, so a run that is looked at is a little longer than one that is not.
+
+use super::{Backend, Input};
+use crate::failure::Failure;
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::fmt::{self, Display, Formatter};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tpuc_compiler::plan::Slot;
+use tpuc_runtime::host::HostArray;
+use tpuc_runtime::save;
+
+/// What time goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Compile,
+    Execute,
+    /// To the device.
+    Upload,
+    /// From it.
+    Fetch,
+}
+
+impl Kind {
+    const ALL: [Kind; 4] = [Kind::Compile, Kind::Execute, Kind::Upload, Kind::Fetch];
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Compile => "compile",
+            Kind::Execute => "execute",
+            Kind::Upload => "upload",
+            Kind::Fetch => "fetch",
+        }
+    }
+}
+
+/// A stretch of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    pub kind: Kind,
+    /// The program, or the type of what is carried.
+    pub name: String,
+    pub start: Instant,
+    pub took: Duration,
+}
+
+/// A program as the profile names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    pub name: String,
+    /// `file:line` of where it begins in `main`.
+    pub place: String,
+}
+
+/// A backend with a notebook.
+pub struct Profiled<'a, B: Backend> {
+    inner: B,
+    labels: &'a [Label],
+    events: RefCell<Vec<Event>>,
+}
+
+impl<'a, B: Backend> Profiled<'a, B> {
+    /// `labels`: of the programs.
+    pub fn new(inner: B, labels: &'a [Label]) -> Self {
+        Profiled {
+            inner,
+            labels,
+            events: RefCell::new(Vec::new()),
+        }
+    }
+
+    pub fn events(&self) -> Vec<Event> {
+        self.events.borrow().clone()
+    }
+
+    fn timed<T>(
+        &self,
+        kind: Kind,
+        name: String,
+        work: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let start = Instant::now();
+        let result = work();
+        self.note(kind, name, start);
+        result
+    }
+
+    fn note(&self, kind: Kind, name: String, start: Instant) {
+        let took = start.elapsed();
+        self.events.borrow_mut().push(Event {
+            kind,
+            name,
+            start,
+            took,
+        });
+    }
+}
+
+impl<B: Backend> Backend for Profiled<'_, B> {
+    type Buffer = B::Buffer;
+
+    fn run(
+        &self,
+        program: usize,
+        inputs: Vec<Input<'_, B::Buffer>>,
+    ) -> Result<Vec<B::Buffer>, Failure> {
+        let name = self.labels[program].name.clone();
+        self.timed(Kind::Execute, name, || {
+            let outputs = self.inner.run(program, inputs)?;
+            outputs.iter().try_for_each(|b| self.inner.wait(b))?;
+            Ok(outputs)
+        })
+    }
+
+    fn upload(&self, array: &HostArray, slot: Slot) -> Result<B::Buffer, Failure> {
+        self.timed(Kind::Upload, array.spec().to_string(), || {
+            let buffer = self.inner.upload(array, slot)?;
+            self.inner.wait(&buffer)?;
+            Ok(buffer)
+        })
+    }
+
+    fn fetch(&self, buffer: &B::Buffer) -> Result<HostArray, Failure> {
+        let start = Instant::now();
+        let array = self.inner.fetch(buffer)?;
+        self.note(Kind::Fetch, array.spec().to_string(), start);
+        Ok(array)
+    }
+
+    fn wait(&self, buffer: &B::Buffer) -> Result<(), Failure> {
+        self.inner.wait(buffer)
+    }
+}
+
+/// What a run's time went to.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    pub start: Instant,
+    pub took: Duration,
+    pub events: Vec<Event>,
+    pub labels: Vec<Label>,
+}
+
+impl Profile {
+    /// As Chrome and Perfetto show it: a row for each kind.
+    pub fn trace(&self) -> Value {
+        let events: Vec<Value> = self
+            .events
+            .iter()
+            .map(|e| {
+                let place = self.place(&e.name);
+                json!({
+                    "name": e.name,
+                    "cat": e.kind.name(),
+                    "ph": "X",
+                    "ts": micros(e.start.saturating_duration_since(self.start)),
+                    "dur": micros(e.took),
+                    "pid": 1,
+                    "tid": e.kind as usize + 1,
+                    "args": { "place": place },
+                })
+            })
+            .collect();
+        let rows = Kind::ALL.map(|kind| {
+            json!({
+                "name": "thread_name", "ph": "M", "pid": 1, "tid": kind as usize + 1,
+                "args": { "name": kind.name() },
+            })
+        });
+        let all: Vec<Value> = rows.into_iter().chain(events).collect();
+        json!({ "traceEvents": all, "displayTimeUnit": "ms" })
+    }
+
+    /// Writes `trace.json` into a folder, which is made if need be.
+    pub fn write(&self, folder: &Path) -> Result<(), Failure> {
+        std::fs::create_dir_all(folder).map_err(|error| tpuc_runtime::Error::WriteFailed {
+            path: folder.to_path_buf(),
+            reason: error.to_string(),
+        })?;
+        save::write_text(&folder.join("trace.json"), &self.trace().to_string())?;
+        Ok(())
+    }
+
+    fn place(&self, name: &str) -> Option<&str> {
+        let label = self.labels.iter().find(|l| l.name == name)?;
+        Some(&label.place)
+    }
+
+    /// Time and number of the events of each kind and name, the longest first.
+    fn sums(&self) -> Vec<(Kind, &str, Duration, usize)> {
+        let mut sums: Vec<(Kind, &str, Duration, usize)> = Vec::new();
+        for e in &self.events {
+            match sums.iter_mut().find(|s| s.0 == e.kind && s.1 == e.name) {
+                Some(sum) => {
+                    sum.2 += e.took;
+                    sum.3 += 1;
+                }
+                None => sums.push((e.kind, &e.name, e.took, 1)),
+            }
+        }
+        sums.sort_by_key(|s| (std::cmp::Reverse(s.2), s.0, s.1));
+        sums
+    }
+}
+
+/// How many lines the summary has.
+const LISTED: usize = 12;
+
+impl Display for Profile {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let all = self.took.as_secs_f64();
+        write!(f, "profile: {all:.3} s")?;
+        for kind in Kind::ALL {
+            let of_kind = self.events.iter().filter(|e| e.kind == kind);
+            let took: Duration = of_kind.map(|e| e.took).sum();
+            write!(f, ", {} {:.3} s", kind.name(), took.as_secs_f64())?;
+        }
+        writeln!(f)?;
+        let sums = self.sums();
+        for (kind, name, took, count) in sums.iter().take(LISTED) {
+            let took = took.as_secs_f64();
+            let part = 100.0 * took / all.max(f64::MIN_POSITIVE);
+            write!(
+                f,
+                "  {took:>9.4} s {part:>5.1} %  {count:>6} × {:<8}{name}",
+                kind.name()
+            )?;
+            match self.place(name) {
+                Some(place) => writeln!(f, "  {place}")?,
+                None => writeln!(f)?,
+            }
+        }
+        match sums.len().saturating_sub(LISTED) {
+            0 => Ok(()),
+            more => writeln!(f, "  and {more} more in the trace"),
+        }
+    }
+}
+
+fn micros(d: Duration) -> f64 {
+    d.as_secs_f64() * 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_summed_and_traced() {
+        let start = Instant::now();
+        let event = |kind, name: &str, at: u64, took: u64| Event {
+            kind,
+            name: name.into(),
+            start: start + Duration::from_millis(at),
+            took: Duration::from_millis(took),
+        };
+        let profile = Profile {
+            start,
+            took: Duration::from_millis(100),
+            events: vec![
+                event(Kind::Compile, "main_0", 0, 20),
+                event(Kind::Execute, "main_0", 20, 30),
+                event(Kind::Execute, "main_0", 50, 40),
+                event(Kind::Fetch, "f32[]", 90, 1),
+            ],
+            labels: vec![Label {
+                name: "main_0".into(),
+                place: "a.tl:3".into(),
+            }],
+        };
+        assert_eq!(
+            profile.to_string(),
+            "profile: 0.100 s, compile 0.020 s, execute 0.070 s, upload 0.000 s, fetch 0.001 s\n\
+             \x20    0.0700 s  70.0 %       2 × execute main_0  a.tl:3\n\
+             \x20    0.0200 s  20.0 %       1 × compile main_0  a.tl:3\n\
+             \x20    0.0010 s   1.0 %       1 × fetch   f32[]\n"
+        );
+        let trace = profile.trace();
+        let events = trace["traceEvents"].as_array().expect("a list");
+        assert_eq!(events.len(), 8);
+        assert_eq!(events[6]["ts"], 50000.0);
+        assert_eq!(events[6]["args"]["place"], "a.tl:3");
+    }
+}
