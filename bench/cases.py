@@ -26,6 +26,8 @@ class Case:
     tolerance: dict[str, float]
     expect: dict[str, list[float]]
     programs: list[Program]  # ours first
+    flops: float = 0.0  # of matrix products in a lap, the least that the work needs
+    bytes: float = 0.0  # through the main memory in a lap, likewise
 
 
 def names():
@@ -41,7 +43,8 @@ def load(name):
         Program(peer["name"], peer["what"], [sys.executable, str(folder / peer["run"][0]), *peer["run"][1:]])
         for peer in table["peers"]
     ]
-    return Case(name, table["title"], source, table["lap"], table["tolerance"], table.get("expect", {}), [ours, *peers])
+    return Case(name, table["title"], source, table["lap"], table["tolerance"], table.get("expect", {}),
+                [ours, *peers], table["floor"]["flops"], table["floor"]["bytes"])
 
 
 def tpuc():

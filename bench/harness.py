@@ -6,6 +6,7 @@ One run of each comes first and is thrown away, after its figures were compared.
 import argparse
 import datetime
 import importlib.metadata
+import json
 import platform
 import statistics
 import subprocess
@@ -79,7 +80,14 @@ def bench(case, rounds):
         "rounds": rounds,
         "programs": [{"name": one.name, "what": one.what, "runs": [asdict(r) for r in runs[one.name]]} for one in case.programs],
         "compiler": alone,
+        "floor": {"flops": case.flops, "bytes": case.bytes, "rates": rates()},
     }
+
+
+def rates():
+    """The machine's best, in the same sitting: flops and bytes a second."""
+    said = subprocess.run([sys.executable, str(cases.BENCH / "rates.py")], capture_output=True, text=True, check=True)
+    return json.loads(said.stdout)
 
 
 def run(program, case):

@@ -4,13 +4,16 @@ import json
 import statistics
 
 import cases
+import chart
 
 RESULTS = cases.BENCH / "results"
 
 _HEAD = """# Results
 
 Written by `make bench` out of `bench/results/`; `bench/README.md` says what is measured and how. Medians, with the least and the
-greatest in brackets. A ratio is ours over the peer's in the same round, the median of the rounds: below 1 tpuc is ahead.
+greatest in brackets. The floor is what the machine's best product and copy would take for the work of a lap. A ratio is ours over the peer's in the same round, the median of the rounds: below 1 tpuc is ahead.
+
+![Ratios of all cases](RESULTS.svg)
 """
 
 
@@ -31,6 +34,8 @@ def table(result):
     parts = [_grid(rows)]
     if ratios := _ratios(result["programs"]):
         parts.append(_grid(ratios))
+    if line := _floor(result):
+        parts.append(line)
     if result["compiler"]:
         parts.append(_compiler(result["compiler"], result["source"]))
     return "\n\n".join(parts)
@@ -42,6 +47,7 @@ def keep(result):
     (RESULTS / f"{result['case']}.json").write_text(json.dumps(result, indent=1) + "\n")
     kept = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
     (cases.BENCH / "RESULTS.md").write_text(_HEAD + "".join(_section(one) for one in kept))
+    (cases.BENCH / "RESULTS.svg").write_text(chart.svg(kept))
 
 
 def _section(result):
@@ -89,6 +95,24 @@ def _ratios(programs):
     for peer in programs[1:]:
         rows.append([peer["name"], *(f"{ratio(ours, peer['runs'], of):.2f}" for of in measures.values())])
     return rows
+
+
+def floor(result):
+    """Seconds that a lap takes at least on this machine: its products at the best rate, or its traffic."""
+    least, rates = result["floor"], result["floor"]["rates"]
+    return max(least["flops"] / rates["flops"], least["bytes"] / rates["bytes"])
+
+
+def _floor(result):
+    runs = result["programs"][0]["runs"]
+    if "floor" not in result or not all(steady(run) for run in runs):
+        return None
+    least, seconds = result["floor"], floor(result)
+    ours = statistics.median(lap for run in runs for lap in steady(run))
+    return (
+        f"The floor of an epoch is {seconds:.3f} s: {least['flops'] / 1e9:.2f} Gflop in products at {least['rates']['flops'] / 1e9:.0f} Gflop/s, "
+        f"{least['bytes'] / 1e9:.2f} GB at {least['rates']['bytes'] / 1e9:.1f} GB/s; {result['programs'][0]['name']} takes {ours / seconds:.2f} × of it."
+    )
 
 
 def _compiler(times, source):

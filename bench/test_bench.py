@@ -7,6 +7,7 @@ import unittest
 
 import agree
 import cases
+import chart
 import measure
 import report
 
@@ -83,6 +84,7 @@ class Report(unittest.TestCase):
         return {"case": "toy", "title": "A toy", "source": "toy.tl", "date": "2026-01-01", "rounds": 2,
                 "machine": {"processor": "one", "system": "Linux", "versions": ["tpuc 1"]},
                 "programs": [program("tpuc", 1), program("peer", 4)],
+                "floor": {"flops": 2e9, "bytes": 3e9, "rates": {"flops": 8e9, "bytes": 6e9}},
                 "compiler": {"version": {kind: 0.1 for kind in times}, "check": times, "stablehlo": times}}
 
     def test_a_ratio_is_taken_within_each_round(self):
@@ -93,6 +95,15 @@ class Report(unittest.TestCase):
         self.assertRegex(text, r"\| tpuc +\| 1.00 s \(1.00 to 1.00\) \| 1.00 s .*\| 4.00 s .*\| 256 MiB .*\| loss 0.25")
         self.assertRegex(text, r"\| peer +\| 0.25 +\| 0.25 +\| 0.25 +\|")
         self.assertRegex(text, r"loading taken off +\| 150 ms \| 25 ms +\| 100 ms")
+
+    def test_the_floor_is_the_longer_of_arithmetic_and_traffic(self):
+        self.assertEqual(report.floor(self.result()), 0.5)
+        self.assertIn("tpuc takes 2.00 × of it", report.table(self.result()))
+
+    def test_the_chart_has_a_bar_for_each_peer(self):
+        svg = chart.svg([self.result()])
+        self.assertIn("toy / peer", svg)
+        self.assertIn(">0.25</text>", svg)
 
     def test_programs_of_a_single_lap_have_no_steady_one(self):
         result = self.result()
