@@ -46,6 +46,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Show the devices that programs can run on, and where their plugins were looked for.
     Devices(DevicesArgs),
+    /// Time this machine's CPU, beside the figures of the optimiser's cost model.
+    Calibrate,
     /// Run the `test` blocks of a file, or of all .tl files under a folder.
     Test(TestArgs),
     /// Format programs in the one style.

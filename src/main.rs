@@ -65,6 +65,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Compile(args)) => commands::compile::compile(&args),
         Some(Command::Setup { device }) => commands::setup::setup(&device),
         Some(Command::Diff(args)) => commands::diff::diff(&args),
+        Some(Command::Calibrate) => commands::calibrate::calibrate(),
         Some(Command::Devices(args)) => commands::devices::devices(&args),
         Some(Command::Test(args)) => commands::test::test(&args),
         Some(Command::Fmt(args)) => commands::fmt::fmt(&args),

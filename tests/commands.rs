@@ -498,3 +498,29 @@ fn the_optimiser_says_what_it_did_and_why() {
     }
     assert_eq!(run.stdout, tpuc(&args[..6]).stdout);
 }
+
+#[test]
+fn calibrate_measures_what_the_model_assumes() {
+    let run = tpuc(&["calibrate"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    for name in [
+        "matrix_f32",
+        "matrix_half",
+        "matrix_other",
+        "vector",
+        "bandwidth",
+        "launch",
+    ] {
+        let line = run.stdout.lines().find(|l| l.starts_with(name));
+        let figures: Vec<f64> = line
+            .unwrap_or_default()
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        assert!(
+            figures.len() == 2 && figures.iter().all(|&f| f > 0.0),
+            "{}",
+            run.stdout
+        );
+    }
+}

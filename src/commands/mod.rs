@@ -1,6 +1,7 @@
 //! One command a file.
 
 pub mod cache;
+pub mod calibrate;
 pub mod check;
 pub mod compile;
 pub mod devices;

@@ -16,6 +16,7 @@ pub mod rewrite;
 pub mod rules;
 #[cfg(test)]
 mod soundness;
+pub mod stable;
 #[cfg(test)]
 mod tests;
 
@@ -57,6 +58,8 @@ pub fn optimise_explained(func: &Func, level: Level, device: &DeviceCost) -> (Fu
 }
 
 fn run(func: &Func, level: Level, device: &DeviceCost, explain: bool) -> (Func, Report) {
+    let shifted = (level == Level::Aggressive).then(|| stable::run(func));
+    let func = shifted.as_ref().unwrap_or(func);
     let before = cost::of_func(func, device);
     let mut report = Report::new(before);
     if level == Level::None {

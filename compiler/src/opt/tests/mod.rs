@@ -1,7 +1,10 @@
 //! The optimiser as a whole, on programs in text.
 
+mod limits;
 mod meter;
+mod proofs;
 mod published;
+mod stable;
 
 use super::cost::device::CPU;
 use super::rewrite::saturate::Stop;

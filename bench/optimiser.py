@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""What the optimiser gains: each function of `optimiser.tl` at --opt 2 beside the same at --opt 0, both through XLA.
+
+usage: bench/optimiser.py [TPUC] [--rounds N]        with the benchmark's Python (bench/run.sh makes bench/.venv)
+
+Work and traffic are those that XLA's own analysis finds in what it compiled, after its simplifier has seen either
+program. The time to compile and the time to run are alternated, the best of the rounds counts. `model` is the ratio of
+the two costs by tpuc's model of the CPU; how the model ranks all programs beside their times is said at the end.
+Writes bench/OPTIMISER.md.
+"""
+
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import jax
+import numpy as np
+from jaxlib import xla_client
+
+BENCH = pathlib.Path(__file__).parent
+SOURCE = BENCH / "optimiser.tl"
+TYPES = {"f32": np.float32, "i32": np.int32, "ui32": np.uint32, "i1": np.bool_}
+
+
+def dump(tpuc, name, level):
+    args = [tpuc, "dump-hlo", str(SOURCE), "--fn", name, "--opt", str(level)]
+    text = subprocess.run(args, check=True, capture_output=True, text=True).stdout
+    said = subprocess.run(
+        args + ["--stage", "opt", "--explain-opt"], check=True, capture_output=True, text=True
+    ).stderr
+    modelled = float(re.search(r"^after +([0-9.]+) us", said, re.M).group(1))
+    return text, modelled
+
+
+def inputs(text):
+    """Random data for the parameters of `main`; positions are kept inside of what they index."""
+    params = re.search(r"@main\((.*?)\) ->", text).group(1)
+    random = np.random.default_rng(0)
+    made = []
+    for shape in re.findall(r"tensor<([^>]*)>", params):
+        *sizes, elem = shape.split("x")
+        sizes = [int(n) for n in sizes]
+        if elem == "f32":
+            data = random.standard_normal(sizes) * 0.5
+        else:
+            data = random.integers(0, 8, sizes)
+        made.append(jax.device_put(np.asarray(data, TYPES[elem])))
+    return made
+
+
+def compiled(client, text):
+    start = time.perf_counter()
+    executable = client.compile_and_load(text, client.local_devices()[:1], xla_client.CompileOptions())
+    return executable, time.perf_counter() - start
+
+
+def running(executable, data):
+    """Seconds of one call, in a batch long enough to be measured."""
+    def batch(count):
+        start = time.perf_counter()
+        for _ in range(count):
+            out = executable.execute(data)
+        jax.block_until_ready(out)
+        return time.perf_counter() - start
+
+    batch(2)
+    count = max(1, int(0.05 / max(batch(1), 1e-5)))
+    return batch(count) / count
+
+
+def close(one, other):
+    for a, b in zip(one, other, strict=True):
+        a, b = np.asarray(a), np.asarray(b)
+        scale = max(1.0, float(np.max(np.abs(np.nan_to_num(a)), initial=0.0)))
+        if not np.allclose(a, b, atol=1e-4 * scale, rtol=1e-3, equal_nan=True):
+            return False
+    return True
+
+
+def measure(tpuc, client, name, rounds):
+    texts, models = zip(*(dump(tpuc, name, level) for level in (0, 2)), strict=True)
+    data = inputs(texts[0])
+    compile_time, run_time = [math.inf] * 2, [math.inf] * 2
+    for _ in range(rounds):
+        executables = []
+        for i in (0, 1):
+            executable, seconds = compiled(client, texts[i])
+            compile_time[i] = min(compile_time[i], seconds)
+            executables.append(executable)
+        for i in (0, 1):
+            run_time[i] = min(run_time[i], running(executables[i], data))
+    costs = [e.cost_analysis() for e in executables]
+    results = [e.execute(data) for e in executables]
+    assert close(*results), f"{name}: the results differ"
+    return {
+        "name": name,
+        "flops": [c.get("flops", 0.0) for c in costs],
+        "bytes": [c.get("bytes accessed", 0.0) for c in costs],
+        "compile": compile_time,
+        "run": run_time,
+        "model": models,
+    }
+
+
+def ratio(pair):
+    return pair[1] / pair[0] if pair[0] else 1.0
+
+
+def ranks(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    place = [0.0] * len(values)
+    for rank, index in enumerate(order):
+        place[index] = float(rank)
+    return place
+
+
+def rank_correlation(a, b):
+    a, b = np.asarray(ranks(a)), np.asarray(ranks(b))
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def report(rows):
+    lines = [
+        "# What the optimiser gains",
+        "",
+        "Written by `bench/optimiser.py`: each function of `bench/optimiser.tl` at `--opt 2` over the same at `--opt 0`, both",
+        "compiled by XLA for the CPU. Below 1 the optimiser gains. flops and bytes are XLA's own count of what it compiled.",
+        "",
+        "| program | flops | bytes | XLA's compile time | run time | run time at --opt 0 | tpuc's model |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        cells = [f"{ratio(row[k]):.2f}" for k in ("flops", "bytes", "compile", "run")]
+        cells += [f"{row['run'][0] * 1e3:.3f} ms", f"{ratio(row['model']):.2f}"]
+        lines.append(f"| {row['name']} | " + " | ".join(cells) + " |")
+    mean = math.exp(sum(math.log(ratio(r["compile"])) for r in rows) / len(rows))
+    less = sum(1 for r in rows if ratio(r["flops"]) <= 1 / 1.5 or ratio(r["bytes"]) <= 1 / 1.5)
+    more = [r["name"] for r in rows if ratio(r["flops"]) > 1.001 or ratio(r["bytes"]) > 1.001]
+    slower = [r["name"] for r in rows if ratio(r["run"]) > 1.05]
+    times = [t for r in rows for t in r["run"]]
+    models = [m for r in rows for m in r["model"]]
+    gains = rank_correlation([ratio(r["model"]) for r in rows], [ratio(r["run"]) for r in rows])
+    lines += [
+        "",
+        f"{len(rows)} programs. At least 1.5 times less work or traffic on {less}. More work or traffic: "
+        + (", ".join(more) or "none") + ".",
+        f"Compile time of XLA, geometric mean: {mean:.2f}. More than 5 % slower: " + (", ".join(slower) or "none") + ".",
+        f"Rank correlation of the model with the measured times, {len(times)} variants: {rank_correlation(models, times):.2f};"
+        f" of the ratios: {gains:.2f}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main():
+    args = sys.argv[1:]
+    rounds = int(args.pop(args.index("--rounds") + 1)) if "--rounds" in args else 5
+    args = [a for a in args if a != "--rounds"]
+    tpuc = args[0] if args else str(BENCH.parent / "target/release/tpuc")
+    client = jax.local_devices(backend="cpu")[0].client
+    names = re.findall(r"^fn (\w+)", SOURCE.read_text(), re.M)
+    rows = []
+    for name in names:
+        rows.append(measure(tpuc, client, name, rounds))
+        print(json.dumps(rows[-1]), flush=True)
+    text = report(rows)
+    (BENCH / "OPTIMISER.md").write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,233 @@
+//! `log(sum(exp(x)))` made stable, and with it `exp(x) / sum(exp(x))`, which is its derivative: the largest element is taken
+//! out before exponentials are. It costs a little more, so no choice by cost would do it.
+//!
+//! ```text
+//! log(sum(exp(x)))             log(sum(exp(x - m))) + m       where m = max(x), 0 where that is not finite
+//! exp(x) * spread(y / sum(…))  exp(x - m) * spread(y / sum(exp(x - m)))
+//! exp(x) / spread(sum(…))      exp(x - m) / spread(sum(exp(x - m)))
+//! ```
+
+use crate::ir::func::{Func, Inst, Value};
+use crate::ir::op::{BinaryOp, Op, ReduceOp, UnaryOp};
+use crate::ir::{Literal, Type};
+use crate::passes::copy::{Copier, Rewrite, rewrite};
+use std::collections::{HashMap, HashSet};
+
+/// The function with its sums of exponentials shifted where that is known to help.
+pub fn run(func: &Func) -> Func {
+    let mut defined = HashMap::new();
+    func.body.walk(&mut |inst| {
+        if let [result] = inst.results[..] {
+            defined.insert(result, inst);
+        }
+    });
+    let defined = Defined(defined);
+    let mut sums = HashSet::new();
+    func.body.walk(&mut |inst| {
+        let found = match inst.op {
+            Op::Unary(UnaryOp::Log) => defined.sum(inst.args[0]).map(|_| inst.args[0]),
+            _ => defined.quotient(inst).map(|q| q.sum),
+        };
+        sums.extend(found);
+    });
+    if sums.is_empty() {
+        return func.clone();
+    }
+    let mut pass = Stable {
+        defined: &defined,
+        sums,
+        shifted: HashMap::new(),
+    };
+    rewrite(func, &mut pass)
+}
+
+/// The instruction of each value that is the only result of one.
+struct Defined<'a>(HashMap<Value, &'a Inst>);
+
+/// A sum of exponentials that overflow where `x` is large.
+struct Sum {
+    x: Value,
+    exp: Value,
+    axes: Vec<usize>,
+}
+
+/// A product or quotient of exponentials with their own sum.
+struct Quotient {
+    sum: Value,
+    /// `y` of `exp(x) * spread(y / sum)`; none for `exp(x) / spread(sum)`.
+    over: Option<Value>,
+    /// What spreads, from the inside out.
+    spread: Vec<Op>,
+    /// Whether the exponentials are the left operand.
+    exp_left: bool,
+}
+
+impl<'a> Defined<'a> {
+    fn of(&self, v: Value) -> Option<&'a Inst> {
+        self.0.get(&v).copied()
+    }
+
+    fn sum(&self, v: Value) -> Option<Sum> {
+        let inst = self.of(v)?;
+        let Op::Reduce {
+            op: ReduceOp::Sum,
+            axes,
+        } = &inst.op
+        else {
+            return None;
+        };
+        let exp = inst.args[0];
+        let inner = self.of(exp)?;
+        if inner.op != Op::Unary(UnaryOp::Exp) || self.is_shifted(inner.args[0]) {
+            return None;
+        }
+        Some(Sum {
+            x: inner.args[0],
+            exp,
+            axes: axes.clone(),
+        })
+    }
+
+    /// Whether the largest element has been taken out of a value already.
+    fn is_shifted(&self, v: Value) -> bool {
+        let Some(inst) = self.of(v) else { return false };
+        inst.op == Op::Binary(BinaryOp::Sub) && self.is_largest(inst.args[1], 6)
+    }
+
+    fn is_largest(&self, v: Value, depth: usize) -> bool {
+        let Some(inst) = self.of(v).filter(|_| depth > 0) else {
+            return false;
+        };
+        match inst.op {
+            Op::Reduce {
+                op: ReduceOp::Max, ..
+            } => true,
+            Op::Broadcast { .. } | Op::Reshape { .. } | Op::StopGradient | Op::Select => {
+                inst.args.iter().any(|&a| self.is_largest(a, depth - 1))
+            }
+            _ => false,
+        }
+    }
+
+    fn quotient(&self, inst: &Inst) -> Option<Quotient> {
+        let (product, sides): (bool, &[bool]) = match inst.op {
+            Op::Binary(BinaryOp::Mul) => (true, &[true, false]),
+            Op::Binary(BinaryOp::Div) => (false, &[true]),
+            _ => return None,
+        };
+        sides.iter().find_map(|&exp_left| {
+            let (exp, other) = match exp_left {
+                true => (inst.args[0], inst.args[1]),
+                false => (inst.args[1], inst.args[0]),
+            };
+            let (spread, inner) = self.spread(other);
+            let (sum, over) = match product {
+                true => {
+                    let div = self.of(inner)?;
+                    (div.op == Op::Binary(BinaryOp::Div))
+                        .then(|| (div.args[1], Some(div.args[0])))?
+                }
+                false => (inner, None),
+            };
+            let found = self.sum(sum)?;
+            (found.exp == exp && !spread.is_empty()).then_some(Quotient {
+                sum,
+                over,
+                spread,
+                exp_left,
+            })
+        })
+    }
+
+    /// What a value is spread from, and by what, from the inside out.
+    fn spread(&self, v: Value) -> (Vec<Op>, Value) {
+        let mut ops = Vec::new();
+        let mut at = v;
+        while let Some(inst) = self.of(at)
+            && let Op::Broadcast { .. } | Op::Reshape { .. } = inst.op
+        {
+            ops.push(inst.op.clone());
+            at = inst.args[0];
+        }
+        ops.reverse();
+        (ops, at)
+    }
+}
+
+/// Values of the new function.
+struct Shifted {
+    largest: Value,
+    exp: Value,
+    sum: Value,
+}
+
+struct Stable<'a> {
+    defined: &'a Defined<'a>,
+    sums: HashSet<Value>,
+    shifted: HashMap<Value, Shifted>,
+}
+
+impl Rewrite for Stable<'_> {
+    fn inst(&mut self, c: &mut Copier, inst: &Inst) {
+        c.at(inst.results.first());
+        if inst.op == Op::Unary(UnaryOp::Log)
+            && let Some(shifted) = self.shifted.get(&inst.args[0])
+        {
+            let log = c.b.op(inst.op.clone(), &[shifted.sum]);
+            let back = c.b.op(Op::Binary(BinaryOp::Add), &[log, shifted.largest]);
+            return c.set(inst.results[0], back);
+        }
+        if let Some(q) = self.defined.quotient(inst)
+            && let Some(shifted) = self.shifted.get(&q.sum)
+        {
+            let mut other = shifted.sum;
+            if let Some(over) = q.over {
+                let over = c.value(over);
+                other = c.b.op(Op::Binary(BinaryOp::Div), &[over, other]);
+            }
+            for op in &q.spread {
+                other = c.b.op(op.clone(), &[other]);
+            }
+            let args = match q.exp_left {
+                true => [shifted.exp, other],
+                false => [other, shifted.exp],
+            };
+            let result = c.b.op(inst.op.clone(), &args);
+            return c.set(inst.results[0], result);
+        }
+        c.keep(self, inst);
+        if let [result] = inst.results[..]
+            && self.sums.contains(&result)
+            && let Some(sum) = self.defined.sum(result)
+        {
+            let shifted = shift(c, &sum);
+            self.shifted.insert(result, shifted);
+        }
+    }
+}
+
+fn shift(c: &mut Copier, sum: &Sum) -> Shifted {
+    let x = c.value(sum.x);
+    let whole = c.b.ty(x).clone();
+    let reduce = |op: ReduceOp| Op::Reduce {
+        op,
+        axes: sum.axes.clone(),
+    };
+    let largest = c.b.op(reduce(ReduceOp::Max), &[x]);
+    let ty: Type = c.b.ty(largest).clone();
+    let finite = c.b.op(Op::Unary(UnaryOp::IsFinite), &[largest]);
+    let zero = c.b.op(Op::Constant(Literal::splat_f64(ty, 0.0)), &[]);
+    let largest = c.b.op(Op::Select, &[finite, largest, zero]);
+    let dims = (0..whole.rank())
+        .filter(|d| !sum.axes.contains(d))
+        .collect();
+    let spread = Op::Broadcast {
+        shape: whole.shape,
+        dims,
+    };
+    let spread = c.b.op(spread, &[largest]);
+    let apart = c.b.op(Op::Binary(BinaryOp::Sub), &[x, spread]);
+    let exp = c.b.op(Op::Unary(UnaryOp::Exp), &[apart]);
+    let sum = c.b.op(reduce(ReduceOp::Sum), &[exp]);
+    Shifted { largest, exp, sum }
+}

@@ -1,0 +1,68 @@
+//! Sums of exponentials that overflow as written, and do not at `--opt 2`.
+
+use super::run;
+use crate::interp::{Array, Precision, eval};
+use crate::ir::types::{Elem, Type};
+use crate::opt::Level;
+
+const SOURCE: &str = "
+func f(%x: f32[2, 3], %y: f32[2]) -> (f32[2], f32[2, 3], f32[2, 3]) {
+  %e = exp %x : f32[2, 3]
+  %s = reduce_sum[axes = [1]] %e : f32[2]
+  %l = log %s : f32[2]
+  %q = div %y, %s : f32[2]
+  %b = broadcast[dims = [0]] %q : f32[2, 3]
+  %g = mul %b, %e : f32[2, 3]
+  %r = reshape %s : f32[2, 1]
+  %t = broadcast[dims = [0, 1]] %r : f32[2, 3]
+  %p = div %e, %t : f32[2, 3]
+  return %l, %g, %p
+}
+";
+
+fn values(level: Level, x: &[f64]) -> Vec<Vec<f64>> {
+    let (after, report) = run(SOURCE, level);
+    assert_eq!(report.rejected, None);
+    let inputs = [
+        Array::of(Type::new(Elem::F32, [2, 3]), x),
+        Array::of(Type::new(Elem::F32, [2]), &[1.0, 2.0]),
+    ];
+    let found = eval(&after, &inputs, Precision::Element).expect("the program runs");
+    found.iter().map(Array::to_f64).collect()
+}
+
+#[test]
+fn large_numbers_do_not_overflow() {
+    let x = [1000.0, 1000.0, 1000.0, -2000.0, -2000.0, -1999.0];
+    let plain = values(Level::Default, &x);
+    assert_eq!(plain[0], [f64::INFINITY, f64::NEG_INFINITY]);
+    let stable = values(Level::Aggressive, &x);
+    let e = std::f64::consts::E;
+    let expected = [
+        vec![1000.0 + 3f64.ln(), -2000.0 + (2.0 + e).ln()],
+        [1.0 / 3.0; 3]
+            .into_iter()
+            .chain([1.0, 1.0, e].map(|v| 2.0 * v / (2.0 + e)))
+            .collect(),
+        [1.0 / 3.0; 3]
+            .into_iter()
+            .chain([1.0, 1.0, e].map(|v| v / (2.0 + e)))
+            .collect(),
+    ];
+    for (found, expected) in stable.iter().zip(&expected) {
+        for (a, b) in found.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-6 * b.abs(), "{a}, not {b}");
+        }
+    }
+}
+
+#[test]
+fn infinities_stay_what_they_are() {
+    let inf = f64::INFINITY;
+    let x = [inf, 0.0, 1.0, -inf, -inf, -inf];
+    let stable = values(Level::Aggressive, &x);
+    assert_eq!(stable[0], [inf, -inf]);
+    // NaN is NaN on both sides.
+    let plain = values(Level::Default, &x);
+    assert_eq!(format!("{stable:?}"), format!("{plain:?}"));
+}
