@@ -190,7 +190,7 @@ impl<'a> Cx<'a, '_> {
         let mut bound: Vec<Pattern> = vec![Pattern::Wild; known.len()];
         for (name, p) in fields {
             self.shorthands.insert(name.span);
-            match known.iter().position(|(n, _)| *n == name.node) {
+            match known.place(&name.node) {
                 Some(i) => bound[i] = self.bind_pattern(p, &known[i].1, binder),
                 None => {
                     let near = super::near::near(&name.node, known.iter().map(|(n, _)| &**n));

@@ -288,7 +288,7 @@ impl<'a> Cx<'a, '_> {
             return bad(span);
         }
         match self.infer.head(&base.ty) {
-            Ty::Record(fields) => match fields.iter().position(|(n, _)| *n == name.node) {
+            Ty::Record(fields) => match fields.place(&name.node) {
                 Some(index) => project(base, index, fields[index].1.clone(), span),
                 None => {
                     let near = near(&name.node, fields.iter().map(|(n, _)| &**n));

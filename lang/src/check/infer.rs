@@ -4,7 +4,6 @@
 //! checked. The parameters of the function being checked itself are rigid: they unify with themselves only.
 
 use super::poly;
-use super::subst::has_variable;
 use crate::ast::{GenericKind, Name};
 use crate::typed::{Atom, Dim, Elem, ElemTy, Generic, GenericArg, GenericId, Shape, ShapeItem, Ty};
 use std::collections::HashMap;
@@ -259,7 +258,7 @@ impl Infer {
         match ty {
             Ty::Tensor(elem, shape) => Ty::Tensor(self.elem(elem), self.shape(shape)),
             Ty::Tuple(fields) => Ty::Tuple(fields.iter().map(|t| self.ty(t)).collect()),
-            Ty::Record(fields) if fields.iter().any(|(_, t)| has_variable(t)) => {
+            Ty::Record(fields) if fields.glance().is_open => {
                 let each = fields.iter().map(|(n, t)| (n.clone(), self.ty(t)));
                 Ty::Record(each.collect())
             }

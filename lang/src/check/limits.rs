@@ -72,6 +72,12 @@ impl Infer {
         match ty {
             Ty::Tensor(..) | Ty::Error => true,
             Ty::Tuple(fields) => fields.iter().all(|t| self.fits(t, depth, parts)),
+            Ty::Record(fields) if !fields.glance().is_open => {
+                let glance = fields.glance();
+                let left = parts.checked_sub(glance.parts);
+                *parts = left.unwrap_or(0);
+                left.is_some() && glance.depth <= depth
+            }
             Ty::Record(fields) => fields.iter().all(|(_, t)| self.fits(t, depth, parts)),
             Ty::Tree { leaf, .. } => leaf.as_ref().is_none_or(|t| self.fits(t, depth, parts)),
             Ty::Fn(params, ret) => {

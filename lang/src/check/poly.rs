@@ -2,28 +2,19 @@
 
 use crate::typed::{Atom, Dim};
 
-fn any_atom(dim: &Dim, f: &impl Fn(&Atom) -> bool) -> bool {
-    dim.terms().any(|(m, _)| {
-        m.iter().any(|a| match a {
-            Atom::Quot(x, y) => f(a) || any_atom(x, f) || any_atom(y, f),
-            Atom::Param(_) | Atom::Elements(_) | Atom::LeafElements(_) | Atom::Var(_) => f(a),
-        })
-    })
-}
-
 pub fn has_var(dim: &Dim) -> bool {
-    any_atom(dim, &|a| matches!(a, Atom::Var(_)))
+    dim.any_atom(&|a| matches!(a, Atom::Var(_)))
 }
 
 /// Whether the size of a `..S` or of a leaf is in it.
 pub fn has_elements(dim: &Dim) -> bool {
-    any_atom(dim, &|a| {
+    dim.any_atom(&|a| {
         matches!(a, Atom::Elements(_) | Atom::LeafElements(_))
     })
 }
 
 pub fn has_quotient(dim: &Dim) -> bool {
-    any_atom(dim, &|a| matches!(a, Atom::Quot(..)))
+    dim.any_atom(&|a| matches!(a, Atom::Quot(..)))
 }
 
 /// The atom that a dimension is, if it is nothing more.
@@ -77,8 +68,8 @@ pub fn solve(dim: &Dim, v: u32) -> Option<Dim> {
         }
     }
     let solution = rest.neg()?.div(&factor)?;
-    let exact = !any_atom(&solution, &|a| matches!(a, Atom::Quot(..)))
-        || any_atom(&rest, &|a| matches!(a, Atom::Quot(..)));
+    let exact = !has_quotient(&solution)
+        || has_quotient(&rest);
     exact.then_some(solution)
 }
 

@@ -191,7 +191,7 @@ impl<'a> Cx<'a, '_> {
             A::Field(base, name) => {
                 let (local, mut path, ty) = self.assigned_place(base)?;
                 match self.infer.head(&ty) {
-                    Ty::Record(fields) => match fields.iter().position(|(n, _)| *n == name.node) {
+                    Ty::Record(fields) => match fields.place(&name.node) {
                         Some(i) => {
                             path.push(i);
                             Some((local, path, fields[i].1.clone()))

@@ -1,7 +1,7 @@
 //! Substitution of generic parameters, and other walks over types.
 
 use crate::ast::{GenericKind, Name};
-use crate::typed::{Atom, Dim, ElemTy, GenericArg, GenericId, Shape, ShapeItem, Ty, elements};
+use crate::typed::{Atom, Dim, ElemTy, GenericArg, GenericId, Glance, Shape, ShapeItem, Ty, elements};
 
 /// Replaces the parameters of a signature by what they stand for at a use.
 pub struct Subst<'s> {
@@ -204,40 +204,7 @@ pub fn has_error(ty: &Ty) -> bool {
     }
 }
 
-/// Whether an inference variable stands anywhere in it.
-pub fn has_variable(ty: &Ty) -> bool {
-    match ty {
-        Ty::Tensor(elem, shape) => {
-            matches!(elem, ElemTy::Var(_))
-                || shape.iter().any(|i| match i {
-                    ShapeItem::Dim(d) => super::poly::has_var(d),
-                    ShapeItem::Var(_) => true,
-                    ShapeItem::Spread(_) | ShapeItem::LeafOf(_) => false,
-                })
-        }
-        Ty::Tuple(parts) => parts.iter().any(has_variable),
-        Ty::Record(fields) => fields.iter().any(|(_, t)| has_variable(t)),
-        Ty::Tree { leaf, .. } => leaf.as_deref().is_some_and(has_variable),
-        Ty::Fn(params, ret) => params.iter().any(has_variable) || has_variable(ret),
-        Ty::Var(_) => true,
-        Ty::Error => false,
-    }
-}
-
 /// Whether a type depends on the parameters of the function it stands in.
 pub fn mentions_parameters(ty: &Ty) -> bool {
-    match ty {
-        Ty::Tensor(elem, shape) => {
-            !matches!(elem, ElemTy::Known(_))
-                || shape.iter().any(|i| match i {
-                    ShapeItem::Dim(d) => d.as_int().is_none(),
-                    ShapeItem::Spread(_) | ShapeItem::LeafOf(_) | ShapeItem::Var(_) => true,
-                })
-        }
-        Ty::Tuple(parts) => parts.iter().any(mentions_parameters),
-        Ty::Record(fields) => fields.iter().any(|(_, t)| mentions_parameters(t)),
-        Ty::Fn(params, ret) => params.iter().any(mentions_parameters) || mentions_parameters(ret),
-        Ty::Tree { .. } | Ty::Var(_) => true,
-        Ty::Error => false,
-    }
+    Glance::of(ty).is_generic
 }

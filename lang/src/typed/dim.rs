@@ -200,6 +200,15 @@ impl Dim {
         Dim::sum(terms)
     }
 
+    /// Whether one of its atoms, those in quotients among them, is such.
+    pub fn any_atom(&self, is: &impl Fn(&Atom) -> bool) -> bool {
+        let mut atoms = self.terms().flat_map(|(m, _)| m);
+        atoms.any(|a| match a {
+            Atom::Quot(x, y) => is(a) || x.any_atom(is) || y.any_atom(is),
+            Atom::Param(_) | Atom::Elements(_) | Atom::LeafElements(_) | Atom::Var(_) => is(a),
+        })
+    }
+
     /// The dimension with every atom replaced; `None` on overflow or where a quotient does not divide.
     pub fn substitute(&self, f: &impl Fn(&Atom) -> Option<Dim>) -> Option<Dim> {
         if self.as_int().is_some() {

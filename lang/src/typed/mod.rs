@@ -8,4 +8,6 @@ pub mod ty;
 pub use builtin::{Attr, Builtin, IndexItem, Static};
 pub use dim::{Atom, Dim, GenericId};
 pub use expr::*;
+mod glance;
+pub use glance::Glance;
 pub use ty::{Elem, ElemTy, Fields, GenericArg, Shape, ShapeItem, Ty, elements};

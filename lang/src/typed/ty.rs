@@ -2,6 +2,9 @@
 
 use super::dim::{Atom, Dim, GenericId};
 use crate::ast::Name;
+use super::glance::Glance;
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -158,10 +161,38 @@ impl Ty {
 }
 
 /// The fields of a record in the order of their declaration. Each use of a value has its type, so they are shared.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Fields(Rc<[(Name, Ty)]>);
+#[derive(Clone)]
+pub struct Fields(Rc<Table>);
+
+/// So many fields are looked through one by one.
+const FEW: usize = 16;
+
+struct Table {
+    list: Box<[(Name, Ty)]>,
+    /// Of many fields, where each stands; made when first asked for.
+    places: OnceCell<HashMap<Name, usize>>,
+    glance: Glance,
+}
 
 impl Fields {
+    /// Where a field stands.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        let list = &self.0.list;
+        if list.len() <= FEW {
+            return list.iter().position(|(n, _)| **n == *name);
+        }
+        let places = self.0.places.get_or_init(|| {
+            let each = list.iter().enumerate();
+            each.map(|(i, (n, _))| (n.clone(), i)).collect()
+        });
+        places.get(name).copied()
+    }
+
+    /// What their types say at a glance, all together.
+    pub fn glance(&self) -> Glance {
+        self.0.glance
+    }
+
     /// Whether they are one and the same in memory, which says at once that they are equal.
     pub fn is(&self, other: &Fields) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
@@ -172,7 +203,35 @@ impl std::ops::Deref for Fields {
     type Target = [(Name, Ty)];
 
     fn deref(&self) -> &[(Name, Ty)] {
-        &self.0
+        &self.0.list
+    }
+}
+
+impl std::fmt::Debug for Fields {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        self.0.list.fmt(f)
+    }
+}
+
+impl PartialEq for Fields {
+    fn eq(&self, other: &Fields) -> bool {
+        self.is(other) || self.0.list == other.0.list
+    }
+}
+impl Eq for Fields {}
+impl std::hash::Hash for Fields {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.list.hash(state);
+    }
+}
+impl PartialOrd for Fields {
+    fn partial_cmp(&self, other: &Fields) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Fields {
+    fn cmp(&self, other: &Fields) -> std::cmp::Ordering {
+        self.0.list.cmp(&other.0.list)
     }
 }
 
@@ -181,13 +240,18 @@ impl<'f> IntoIterator for &'f Fields {
     type IntoIter = std::slice::Iter<'f, (Name, Ty)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
+        self.0.list.iter()
     }
 }
 
 impl FromIterator<(Name, Ty)> for Fields {
     fn from_iter<I: IntoIterator<Item = (Name, Ty)>>(fields: I) -> Fields {
-        Fields(fields.into_iter().collect())
+        let list: Box<[(Name, Ty)]> = fields.into_iter().collect();
+        Fields(Rc::new(Table {
+            places: OnceCell::new(),
+            glance: Glance::all(list.iter().map(|(_, t)| t)),
+            list,
+        }))
     }
 }
 

@@ -11,7 +11,7 @@ mod place;
 
 use super::problem::Problem;
 use crate::source::Sources;
-use crate::typed::{Body, Callee, Elem, ElemTy, FnDef, Local, LocalId, Ty};
+use crate::typed::{Body, Callee, FnDef, Glance, Local, LocalId, Ty};
 use flow::Flow;
 use place::Step;
 
@@ -82,13 +82,8 @@ fn has_keys(body: &Body) -> bool {
 
 /// Whether there is a key in values of a type; `trees`: whether a tree parameter counts as one.
 fn holds_key(ty: &Ty, trees: bool) -> bool {
-    match ty {
-        Ty::Tensor(elem, _) => *elem == ElemTy::Known(Elem::Key),
-        Ty::Tuple(parts) => parts.iter().any(|t| holds_key(t, trees)),
-        Ty::Record(fields) => fields.iter().any(|(_, t)| holds_key(t, trees)),
-        Ty::Tree { leaf: None, .. } => trees,
-        Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => false,
-    }
+    let glance = Glance::of(ty);
+    glance.has_keys || trees && glance.has_trees
 }
 
 /// The variables of a pattern.
