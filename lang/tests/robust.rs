@@ -267,6 +267,17 @@ proptest! {
         ));
     }
 
+    /// Anything at all, to the end.
+    #[test]
+    fn bytes_are_checked(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        survive_checking(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn words_are_checked(words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..40)) {
+        survive_checking(&words.join(" "));
+    }
+
     /// A program with a piece cut out or doubled, to the end.
     #[test]
     fn mutations_are_checked(at in any::<prop::sample::Index>(), len in 0..12usize, double in any::<bool>()) {

@@ -104,10 +104,15 @@ impl<'a, 'w> Cx<'a, 'w> {
     }
 
     pub fn report(&mut self, problem: Problem) {
-        self.names.literals = self.infer.defaults();
+        self.name_literals();
         let mut diagnostic = problem.diagnostic(&self.names);
         self.show_origins(&mut diagnostic);
         self.w.diagnostics.push(diagnostic);
+    }
+
+    /// From here on messages show literals that have met nothing yet as what they would become.
+    pub fn name_literals(&mut self) {
+        self.names.literals = self.infer.defaults();
     }
 
     pub fn generic(&mut self, name: &str) -> Option<(GenericId, crate::ast::GenericKind)> {

@@ -272,6 +272,7 @@ impl<'a> Cx<'a, '_> {
             .map(|n| &**n);
         // What stands nearer in scope is offered first.
         near(name, local.chain(generic))
+            .or_else(|| near(name, ["true", "false"].into_iter()))
             .or_else(|| near(name, own))
             .or_else(|| {
                 let builtins = super::func::builtin_names().map(|n: &str| n);

@@ -12,7 +12,8 @@ use crate::typed::{Elem, ElemTy, Expr, Shape, Ty, elements};
 
 impl<'a> Cx<'a, '_> {
     /// What would turn a value of one type into the one expected.
-    pub fn mismatch_help(&self, expected: &Ty, found: &Ty, span: Span) -> Vec<String> {
+    pub fn mismatch_help(&mut self, expected: &Ty, found: &Ty, span: Span) -> Vec<String> {
+        self.name_literals();
         let (Ty::Tensor(want_elem, want), Ty::Tensor(have_elem, have)) = (expected, found) else {
             return Vec::new();
         };
@@ -67,10 +68,11 @@ impl<'a> Cx<'a, '_> {
 
     /// Another field or variable that would fit, a transposition, or the operands the other way round.
     pub fn matmul_help(
-        &self,
+        &mut self,
         (l, l_ast): (&Expr, Option<&'a ast::Expr>),
         (r, r_ast): (&Expr, Option<&'a ast::Expr>),
     ) -> Vec<String> {
+        self.name_literals();
         let tensor = |x: &Expr| match self.infer.ty(&x.ty) {
             Ty::Tensor(elem, dims) => Some((elem, dims)),
             _ => None,

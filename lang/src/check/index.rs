@@ -93,6 +93,7 @@ impl<'a> Cx<'a, '_> {
                     span: name.span,
                     ty: None,
                     is_bool: false,
+                    text: String::new(),
                 });
                 None
             }
@@ -101,6 +102,7 @@ impl<'a> Cx<'a, '_> {
                     span: t.span,
                     ty: None,
                     is_bool: false,
+                    text: String::new(),
                 });
                 None
             }
@@ -118,6 +120,7 @@ impl<'a> Cx<'a, '_> {
                 span: e.span,
                 ty: Some(ty),
                 is_bool: false,
+                text: self.text(e.span).into(),
             });
             return None;
         };
@@ -139,6 +142,7 @@ impl<'a> Cx<'a, '_> {
                 span: e.span,
                 ty: Some(ty),
                 is_bool,
+                text: self.text(e.span).into(),
             });
             return None;
         }

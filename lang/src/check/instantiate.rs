@@ -1,11 +1,12 @@
 //! Generic parameters at a call: variables for them, what is given explicitly, and what they were found to be.
 
 use super::cx::Cx;
+use super::infer::Clash;
 use super::problem::{Context, Problem};
 use super::world::{ItemFn, Signature};
 use crate::ast::{GenericKind, IndexArg, Name};
 use crate::span::Span;
-use crate::typed::{Callee, FnId, GenericArg, Shape, Ty};
+use crate::typed::{Atom, Callee, Dim, FnId, GenericArg, Shape, Ty};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -105,11 +106,12 @@ impl<'a> Cx<'a, '_> {
         index: usize,
         span: Span,
         found: &Ty,
-        clash: super::infer::Clash,
+        clash: Clash,
     ) {
         let found = self.infer.ty(found);
         let param = &signature.params[index];
         let solved = self.solved_names(signature, generics);
+        let clash = self.in_words_of(&solved, generics, clash);
         let expected = super::subst::Subst::new(&solved)
             .ty(&param.ty)
             .unwrap_or(Ty::Error);
@@ -129,6 +131,7 @@ impl<'a> Cx<'a, '_> {
             definition: param.span,
             shown: names.ty(&expected),
         };
+        let own = std::mem::replace(&mut self.names.generics, names.generics);
         self.report(Problem::Mismatch {
             context,
             span,
@@ -137,6 +140,27 @@ impl<'a> Cx<'a, '_> {
             clash,
             help,
         });
+        self.names.generics = own;
+    }
+
+    /// What does not fit, with the signature's own names for the sizes still open.
+    fn in_words_of(&self, solved: &[GenericArg], generics: &[GenericArg], clash: Clash) -> Clash {
+        let name = |atom: &Atom| {
+            let is_it = |arg: &GenericArg| match arg {
+                GenericArg::Dim(d) => super::poly::single_atom(d) == Some(atom),
+                _ => false,
+            };
+            match solved.get(generics.iter().position(is_it)?)? {
+                GenericArg::Dim(d) => Some(d.clone()),
+                _ => None,
+            }
+        };
+        let named = |d: Dim| d.substitute(&name).unwrap_or(d);
+        match clash {
+            Clash::Inexact(a, b) => Clash::Inexact(named(a), named(b)),
+            Clash::Dim(a, b) => Clash::Dim(named(a), named(b)),
+            other => other,
+        }
     }
 
     /// The sizes that a parameter takes, for a message: those still open by their names in the signature.
@@ -195,11 +219,16 @@ impl<'a> Cx<'a, '_> {
     ) -> Option<(Callee, Ty)> {
         let name: Name = self.item_name(id).trim_matches('`').into();
         if let Err(clash) = self.infer.solve_deferred() {
+            let solved = self.solved_names(signature, &generics);
+            let clash = self.in_words_of(&solved, &generics, clash);
+            let names = open_names(self, signature);
+            let own = std::mem::replace(&mut self.names.generics, names);
             self.report(Problem::Deferred {
                 span,
                 callee: name,
                 clash,
             });
+            self.names.generics = own;
             return None;
         }
         let is_open = |cx: &Self| generics.iter().any(|g| !cx.infer.is_solved(g));

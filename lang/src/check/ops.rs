@@ -77,8 +77,10 @@ impl<'a> Cx<'a, '_> {
             return bad(span);
         }
         let symbol = op.node.symbol();
-        let (Some((le, ls)), Some((re, rs))) = (self.tensor(&l, symbol), self.tensor(&r, symbol))
-        else {
+        let Some((le, ls)) = self.tensor(&l, symbol) else {
+            return bad(span);
+        };
+        let Some((re, rs)) = self.tensor(&r, symbol) else {
             return bad(span);
         };
         let is_logic = matches!(op.node, BinaryOp::And | BinaryOp::Or);
@@ -170,11 +172,17 @@ impl<'a> Cx<'a, '_> {
             "a bool" => return Some(format!("compare it: `{} != 0`", self.text(x.span))),
             _ => return None,
         };
-        let castable = match self.infer.ty(&x.ty) {
-            Ty::Tensor(elem, _) => self.infer.elem(&elem) != ElemTy::Known(Elem::Key),
-            _ => false,
+        let Ty::Tensor(elem, _) = self.infer.ty(&x.ty) else {
+            return None;
         };
-        castable.then(|| format!("cast it: `{cast}({})`", self.text(x.span)))
+        match elem {
+            ElemTy::Known(Elem::Key) => None,
+            ElemTy::Param(_) if wanted != "a number" => {
+                let class = if wanted == "a float" { "float" } else { "int" };
+                Some(format!("declare it as `{}: {class}`", self.names.elem(&elem)))
+            }
+            _ => Some(format!("cast it: `{cast}({})`", self.text(x.span))),
+        }
     }
 
     pub fn operand(&self, x: &Expr) -> Operand {
@@ -186,16 +194,19 @@ impl<'a> Cx<'a, '_> {
     }
 
     /// The cast that makes two operands agree: of the integer to the float, of the narrower to the wider.
-    fn cast_help(&self, l: &Expr, r: &Expr) -> Option<String> {
+    fn cast_help(&mut self, l: &Expr, r: &Expr) -> Option<String> {
+        self.name_literals();
         let elem_of = |x: &Expr| match self.infer.ty(&x.ty) {
             Ty::Tensor(elem, _) => Some(elem),
             _ => None,
         };
         let (le, re) = (elem_of(l)?, elem_of(r)?);
         let is_float = |e: &ElemTy| self.infer.is(e, Class::Float);
+        // What a parameter stands for is not known: the other is made like it.
         let rank = |e: &ElemTy| match e {
             ElemTy::Known(e) => width(*e),
-            _ => 0,
+            ElemTy::Param(_) => u32::MAX,
+            ElemTy::LeafOf(_) | ElemTy::Var(_) => 0,
         };
         let (cast, to) = match (is_float(&le), is_float(&re)) {
             (true, false) => (r, &le),
@@ -254,7 +265,8 @@ impl<'a> Cx<'a, '_> {
     }
 
     /// A new axis or a transposition that makes two operands broadcast.
-    fn broadcast_help(&self, l: &Expr, ls: &Shape, r: &Expr, rs: &Shape) -> Vec<String> {
+    fn broadcast_help(&mut self, l: &Expr, ls: &Shape, r: &Expr, rs: &Shape) -> Vec<String> {
+        self.name_literals();
         let shown = |x: &Expr, shape: &Shape| match self.infer.ty(&x.ty) {
             Ty::Tensor(elem, _) => self.names.plain(&Ty::Tensor(elem, shape.clone())),
             _ => String::new(),

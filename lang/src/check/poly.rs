@@ -50,8 +50,42 @@ fn collect(dim: &Dim, out: &mut Vec<u32>) {
     }
 }
 
-/// The `v` that makes `dim` zero, where it is linear in it and the division is exact.
+/// The `v` that makes `dim` zero: where it is linear in it and the division is exact, or where all else is numbers.
 pub fn solve(dim: &Dim, v: u32) -> Option<Dim> {
+    linear(dim, v).or_else(|| root(dim))
+}
+
+/// The whole number that makes a polynomial in one variable zero, where it rises with it from a negative constant:
+/// `N*N` is 9 for 3.
+fn root(dim: &Dim) -> Option<Dim> {
+    let mut powers: Vec<(u32, i128)> = Vec::new();
+    let mut constant = 0;
+    let sign = dim.terms().find(|(m, _)| !m.is_empty())?.1.signum();
+    for (m, c) in dim.terms() {
+        let c = i128::from(c) * i128::from(sign);
+        let is_var = m.iter().all(|a| matches!(a, Atom::Var(_)));
+        match u32::try_from(m.len()).ok()? {
+            0 => constant = c,
+            n if is_var && c > 0 => powers.push((n, c)),
+            _ => return None,
+        }
+    }
+    let at = |x: i128| {
+        let each = powers.iter().map(|&(n, c)| x.checked_pow(n)?.checked_mul(c));
+        each.sum::<Option<i128>>()?.checked_add(constant)
+    };
+    let (mut low, mut high) = (0, constant.checked_neg()?.max(0));
+    while low < high {
+        let middle = (low + high) / 2;
+        match at(middle) {
+            Some(value) if value < 0 => low = middle + 1,
+            _ => high = middle,
+        }
+    }
+    (at(low) == Some(0)).then(|| i64::try_from(low).ok().map(Dim::int))?
+}
+
+fn linear(dim: &Dim, v: u32) -> Option<Dim> {
     let mut factor = Dim::int(0);
     let mut rest = Dim::int(0);
     for (m, c) in dim.terms() {
@@ -171,6 +205,20 @@ mod tests {
         assert!(!equal(&half, &n()));
         let quarter = half.div(&Dim::int(2)).unwrap();
         assert!(equal(&quarter.mul(&Dim::int(4)).unwrap(), &n()));
+    }
+
+    #[test]
+    fn polynomials_have_whole_roots() {
+        let v = Dim::atom(Atom::Var(7));
+        let square = v.mul(&v).unwrap();
+        let equation = |a: &Dim, n: i64| a.sub(&Dim::int(n)).unwrap();
+        assert_eq!(solve(&equation(&square, 9), 7), Some(Dim::int(3)));
+        assert_eq!(solve(&equation(&square, 8), 7), None);
+        assert_eq!(solve(&equation(&square, 0), 7), Some(Dim::int(0)));
+        let next = square.add(&v).unwrap();
+        assert_eq!(solve(&equation(&next, 12), 7), Some(Dim::int(3)));
+        assert_eq!(solve(&equation(&next, 12).neg().unwrap(), 7), Some(Dim::int(3)));
+        assert_eq!(solve(&square.sub(&n()).unwrap(), 7), None);
     }
 
     #[test]

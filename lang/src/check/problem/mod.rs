@@ -93,7 +93,7 @@ pub enum Problem {
     NotATree { span: Span, ty: Ty },
     WrongElem { span: Span, what: String, wanted: &'static str, found: Ty, help: Option<String> },
     NotIndexable { span: Span, ty: Ty },
-    BadIndex { span: Span, ty: Option<Ty>, is_bool: bool },
+    BadIndex { span: Span, ty: Option<Ty>, is_bool: bool, text: String },
     TooManyIndices { span: Span, used: usize, ty: Ty },
     TwoRests { span: Span },
     DynamicRange { span: Span },

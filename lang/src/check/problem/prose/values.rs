@@ -145,7 +145,12 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
             Ty::Record(_) => Some("the fields of a record are `r.name`".into()),
             _ => None,
         }),
-        P::BadIndex { span, ty, is_bool } => {
+        P::BadIndex {
+            span,
+            ty,
+            is_bool,
+            text,
+        } => {
             let d = error(
                 p,
                 "an index is an integer, a range or a tensor of integers",
@@ -159,7 +164,7 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
                 (true, _) => d.help(
                     "a mask gives no static shape: `where(mask, x, 0)`, or `nonzero(mask, size=N)`",
                 ),
-                (false, Some(Ty::Tensor(..))) => d.help("cast it: `i32(…)`"),
+                (false, Some(Ty::Tensor(..))) => d.help(format!("cast it: `i32({text})`")),
                 _ => d,
             }
         }
