@@ -33,6 +33,9 @@ impl Loader for DiskLoader<'_> {
         let found = from.parent().unwrap_or(Path::new("")).join(path);
         match std::fs::read_to_string(&found) {
             Ok(text) => Ok((found.display().to_string(), text)),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                Err(format!("there is no file `{}`", found.display()))
+            }
             Err(e) => Err(format!("cannot read `{}`: {e}", found.display())),
         }
     }

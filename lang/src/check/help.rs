@@ -18,10 +18,14 @@ impl<'a> Cx<'a, '_> {
             return Vec::new();
         };
         let text = self.text(span);
-        let same_elem = want_elem == have_elem || self.infer.literal_class(have_elem).is_some();
+        let literal = self.infer.literal_class(have_elem);
+        let becomes = |class| self.infer.is(want_elem, class);
+        let same_elem = want_elem == have_elem || literal.is_some_and(becomes);
         let mut help = Vec::new();
-        if !same_elem && same_shape(want, have) {
-            help.extend(self.cast_line(want_elem, have_elem, text));
+        if same_shape(want, have) {
+            if !same_elem {
+                help.extend(self.cast_line(want_elem, have_elem, text));
+            }
         } else if same_elem {
             help.extend(self.shape_line(want, have, text));
         }

@@ -10,7 +10,7 @@ use super::shape::{self, broadcast};
 use crate::ast::{self, IndexArg};
 use crate::span::Span;
 use crate::typed::{
-    Attr, Builtin, Dim, Elem, ElemTy, Expr, IndexItem, Shape, ShapeItem, Static, Ty,
+    Attr, Builtin, Dim, Elem, ElemTy, Expr, ExprKind, IndexItem, Shape, ShapeItem, Static, Ty,
 };
 
 /// A bracket position, checked.
@@ -275,7 +275,7 @@ impl<'a> Cx<'a, '_> {
                 Some((IndexItem::At(d), Part::Picked(Shape::new())))
             }
             Position::Tensor(i, dims) => {
-                args.push(i);
+                args.push(self.literal_positions(i, size));
                 Some((IndexItem::Tensor, Part::Picked(dims)))
             }
             Position::Range { lo, hi, step, span } => {
@@ -288,6 +288,41 @@ impl<'a> Cx<'a, '_> {
             }
             Position::Rest | Position::NewAxis => None,
         }
+    }
+
+    /// Positions written as a list of numbers are as known as a single one: they lie inside, and negative ones count from
+    /// the end.
+    pub fn literal_positions(&mut self, mut i: Expr, size: &Dim) -> Expr {
+        match &mut i.kind {
+            ExprKind::Builtin {
+                builtin: Builtin::StackList,
+                args,
+                ..
+            } => {
+                let items = std::mem::take(args);
+                *args = items
+                    .into_iter()
+                    .map(|item| self.literal_positions(item, size))
+                    .collect();
+            }
+            ExprKind::Int(_) | ExprKind::Dim(_) => {
+                let Some(index) = self.const_of(&i).and_then(|c| c.dim()) else {
+                    return i;
+                };
+                let need = Need::InRange {
+                    index: index.clone(),
+                    size: size.clone(),
+                };
+                self.need(need, i.span);
+                if index.as_int().is_some_and(|n| n < 0)
+                    && let Some(from_start) = size.add(&index)
+                {
+                    i.kind = ExprKind::Dim(from_start);
+                }
+            }
+            _ => {}
+        }
+        i
     }
 
     /// The number of elements of `lo:hi:step` along an axis; bounds must lie inside it.

@@ -41,7 +41,13 @@ impl<'a> Cx<'a, '_> {
             return None;
         }
         let f = self.fn_ref(&args[0]);
-        let values: Vec<Expr> = args[1..].iter().map(|a| self.expr(a, None)).collect();
+        let mut values = Vec::new();
+        for arg in &args[1..] {
+            // Behind what is no function, a function is only out of place.
+            if f.is_some() || !self.is_function(arg) {
+                values.push(self.expr(arg, None));
+            }
+        }
         if values.iter().any(is_bad) {
             return None;
         }

@@ -156,6 +156,11 @@ impl Parser<'_> {
                     Some(colon) => self.try_let_head(&head[..colon]),
                     None => Err(e),
                 });
+                // Of `let y 3;` at least the name, with `mut` or without.
+                let names = [3, 2].map(|n| &tokens[..n.min(tokens.len())]);
+                let head = head
+                    .or_else(|_| self.try_let_head(names[0]))
+                    .or_else(|_| self.try_let_head(names[1]));
                 match head {
                     Ok(head) => StmtKind::Let {
                         pattern: head.pattern,

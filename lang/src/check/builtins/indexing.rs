@@ -47,6 +47,10 @@ fn take(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let (elem, items) = cx.tensor(&x, "take")?;
     let (_, positions) = cx.require_class(&idx, "take", Class::Int)?;
     let (at, given) = cx.axis_of("take", a.span, &axis, &items, &x.ty)?;
+    let idx = match &items[at] {
+        ShapeItem::Dim(size) => cx.literal_positions(idx, size),
+        _ => idx,
+    };
     let mut result = items[..at].to_vec();
     result.extend(positions);
     result.extend_from_slice(&items[at + 1..]);

@@ -27,6 +27,13 @@ fn origin(d: Diagnostic, callee: &Option<(crate::ast::Name, Span)>) -> Diagnosti
     }
 }
 
+fn axis_length(n: &Names, size: &Dim) -> String {
+    match size.as_int() {
+        Some(1) => "the axis has 1 element".to_string(),
+        _ => format!("the axis has {} elements", n.dim(size)),
+    }
+}
+
 pub fn say(p: &Problem, n: &Names) -> Diagnostic {
     use Problem as P;
     match p {
@@ -117,7 +124,7 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
                 false => format!("the range from {lo} to {hi} is outside the axis"),
             },
             *span,
-            format!("the axis has {} elements", n.dim(size)),
+            axis_length(n, size),
         ),
         P::IndexOutOfRange {
             span,
@@ -129,7 +136,7 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
                 p,
                 format!("index {index} is out of range"),
                 *span,
-                format!("the axis has {} elements", n.dim(size)),
+                axis_length(n, size),
             );
             origin(d, callee)
         }
@@ -137,7 +144,7 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
             p,
             format!("index {} is out of range", n.dim(index)),
             *span,
-            format!("the axis has {} elements", n.dim(size)),
+            axis_length(n, size),
         ),
         P::AxisRange {
             span,
