@@ -179,7 +179,10 @@ impl<'a> Cx<'a, '_> {
             ElemTy::Known(Elem::Key) => None,
             ElemTy::Param(_) if wanted != "a number" => {
                 let class = if wanted == "a float" { "float" } else { "int" };
-                Some(format!("declare it as `{}: {class}`", self.names.elem(&elem)))
+                Some(format!(
+                    "declare it as `{}: {class}`",
+                    self.names.elem(&elem)
+                ))
             }
             _ => Some(format!("cast it: `{cast}({})`", self.text(x.span))),
         }

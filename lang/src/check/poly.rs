@@ -8,9 +8,7 @@ pub fn has_var(dim: &Dim) -> bool {
 
 /// Whether the size of a `..S` or of a leaf is in it.
 pub fn has_elements(dim: &Dim) -> bool {
-    dim.any_atom(&|a| {
-        matches!(a, Atom::Elements(_) | Atom::LeafElements(_))
-    })
+    dim.any_atom(&|a| matches!(a, Atom::Elements(_) | Atom::LeafElements(_)))
 }
 
 pub fn has_quotient(dim: &Dim) -> bool {
@@ -71,7 +69,9 @@ fn root(dim: &Dim) -> Option<Dim> {
         }
     }
     let at = |x: i128| {
-        let each = powers.iter().map(|&(n, c)| x.checked_pow(n)?.checked_mul(c));
+        let each = powers
+            .iter()
+            .map(|&(n, c)| x.checked_pow(n)?.checked_mul(c));
         each.sum::<Option<i128>>()?.checked_add(constant)
     };
     let (mut low, mut high) = (0, constant.checked_neg()?.max(0));
@@ -102,8 +102,7 @@ fn linear(dim: &Dim, v: u32) -> Option<Dim> {
         }
     }
     let solution = rest.neg()?.div(&factor)?;
-    let exact = !has_quotient(&solution)
-        || has_quotient(&rest);
+    let exact = !has_quotient(&solution) || has_quotient(&rest);
     exact.then_some(solution)
 }
 
@@ -217,7 +216,10 @@ mod tests {
         assert_eq!(solve(&equation(&square, 0), 7), Some(Dim::int(0)));
         let next = square.add(&v).unwrap();
         assert_eq!(solve(&equation(&next, 12), 7), Some(Dim::int(3)));
-        assert_eq!(solve(&equation(&next, 12).neg().unwrap(), 7), Some(Dim::int(3)));
+        assert_eq!(
+            solve(&equation(&next, 12).neg().unwrap(), 7),
+            Some(Dim::int(3))
+        );
         assert_eq!(solve(&square.sub(&n()).unwrap(), 7), None);
     }
 

@@ -1,7 +1,9 @@
 //! Substitution of generic parameters, and other walks over types.
 
 use crate::ast::{GenericKind, Name};
-use crate::typed::{Atom, Dim, ElemTy, GenericArg, GenericId, Glance, Shape, ShapeItem, Ty, elements};
+use crate::typed::{
+    Atom, Dim, ElemTy, GenericArg, GenericId, Glance, Shape, ShapeItem, Ty, elements,
+};
 
 /// Replaces the parameters of a signature by what they stand for at a use.
 pub struct Subst<'s> {

@@ -1,8 +1,8 @@
 //! Types of the language.
 
 use super::dim::{Atom, Dim, GenericId};
-use crate::ast::Name;
 use super::glance::Glance;
+use crate::ast::Name;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
