@@ -7,6 +7,7 @@ mod convert;
 mod execute;
 mod failure;
 mod loader;
+mod parallel;
 mod pipeline;
 mod progress;
 

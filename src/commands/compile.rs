@@ -10,11 +10,12 @@ use crate::ahead::report::{Epoch, Outcome, Program, Report, Run, Target};
 use crate::cli::CompileArgs;
 use crate::execute::mesh;
 use crate::failure::Failure;
+use crate::parallel;
 use crate::pipeline::{self, place_of};
 use crate::progress::Progress;
 use tpuc_compiler::plan::Plan;
 use tpuc_lang::source::Sources;
-use tpuc_runtime::client::{CompileOptions, Topology};
+use tpuc_runtime::client::{CompileOptions, Compiled, Topology};
 use tpuc_runtime::plugin::{Device, Plugin};
 use tpuc_runtime::prebuilt::Prebuilt;
 use tpuc_runtime::{Error, Surroundings};
@@ -71,42 +72,40 @@ fn report(
     let counts = counts::of_run(plan);
     let used: usize = plan.mesh.iter().map(|(_, size)| size).product();
     let version = version_text(plugin.stablehlo_version());
-    let mut programs = Vec::new();
-    for (i, (func, module, signature)) in pipeline::modules(plan, sources)?.into_iter().enumerate()
-    {
+    let mut lowered = Vec::new();
+    for (func, module, signature) in pipeline::modules(plan, sources)? {
         let code = module.to_program(&version).map_err(pipeline::internal)?;
+        lowered.push((func, code, signature));
+    }
+    let programs = parallel::map(lowered, |(func, code, signature)| {
+        let compiled = topology.compile(&func.name, &code, &signature, &CompileOptions::default());
         let context = Context {
             func,
             sources,
             chip,
             chips: used,
         };
-        let compiled = topology.compile(&func.name, &code, &signature, &CompileOptions::default());
-        let outcome = match compiled {
-            Ok(compiled) => {
-                if let Some(folder) = &prebuilt {
-                    folder.put(&func.name, &code, &compiled.bytes)?;
-                }
-                let details = details(&compiled, &context).ok_or_else(|| Error::DumpMissing {
-                    program: func.name.clone(),
-                })?;
-                Outcome::Fits(Box::new(details))
-            }
-            Err(Error::OutOfMemory { message, .. }) => Outcome::DoesNotFit {
-                message,
-                largest: analyse::arguments(&context),
-            },
-            Err(other) => return Err(other.into()),
-        };
+        if let (Ok(compiled), Some(folder)) = (&compiled, &prebuilt) {
+            folder.put(&func.name, &code, &compiled.bytes)?;
+        }
+        outcome(compiled, &context)
+    });
+    let mut reported = Vec::new();
+    for ((outcome, func), count) in programs
+        .into_iter()
+        .zip(&plan.programs)
+        .zip(&counts.programs)
+    {
         let first = func.body.insts.first();
-        programs.push(Program {
+        reported.push(Program {
             name: func.name.clone(),
             place: first.map(|inst| place_of(sources, func.span(inst.results[0]))),
-            runs: counts.programs[i].times,
-            runs_at_least: counts.programs[i].at_least,
-            outcome,
+            runs: count.times,
+            runs_at_least: count.at_least,
+            outcome: outcome?,
         });
     }
+    let programs = reported;
     let run = chip.and_then(|chip| run(args, plan, sources, &programs, &counts, chip, topology));
     Ok(Report {
         file: args.file.display().to_string(),
@@ -121,6 +120,22 @@ fn report(
         programs,
         run,
     })
+}
+
+fn outcome(compiled: Result<Compiled, Error>, context: &Context<'_>) -> Result<Outcome, Failure> {
+    match compiled {
+        Ok(compiled) => match details(&compiled, context) {
+            Some(details) => Ok(Outcome::Fits(Box::new(details))),
+            None => Err(Failure::from(Error::DumpMissing {
+                program: context.func.name.clone(),
+            })),
+        },
+        Err(Error::OutOfMemory { message, .. }) => Ok(Outcome::DoesNotFit {
+            message,
+            largest: analyse::arguments(context),
+        }),
+        Err(other) => Err(other.into()),
+    }
 }
 
 /// A run and its price; `None` where a program does not fit.

@@ -3,8 +3,7 @@
 use super::{Backend, Input, Located, mesh};
 use crate::convert;
 use crate::failure::Failure;
-use std::panic::resume_unwind;
-use std::sync::Mutex;
+use crate::parallel;
 use std::time::{Duration, Instant};
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::plan::{self, Plan, ProgramLayouts, Slot, Step, StepKind, donations};
@@ -49,7 +48,9 @@ impl DeviceBackend {
         programs: Vec<Lowered>,
         stores: Stores<'_>,
     ) -> Result<DeviceBackend, Failure> {
-        let (programs, notes) = executables(&client, programs, stores)?.into_iter().unzip();
+        let noted = parallel::map(programs, |p| executable(&client, p, stores));
+        let noted: Vec<Noted> = noted.into_iter().collect::<Result<_, _>>()?;
+        let (programs, notes) = noted.into_iter().unzip();
         Ok(DeviceBackend {
             client,
             programs,
@@ -87,31 +88,6 @@ pub struct Note {
 }
 
 type Noted = (Executable, Note);
-
-/// The programs in their order, as many compiled at a time as there are cores.
-fn executables(
-    client: &Client,
-    programs: Vec<Lowered>,
-    stores: Stores<'_>,
-) -> Result<Vec<Noted>, Failure> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let queue = Mutex::new(programs.into_iter().enumerate());
-    let next = || queue.lock().ok()?.next();
-    let work = || -> Vec<(usize, Result<Noted, Failure>)> {
-        std::iter::from_fn(next)
-            .map(|(i, program)| (i, executable(client, program, stores)))
-            .collect()
-    };
-    let mut done: Vec<_> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        handles
-            .into_iter()
-            .flat_map(|h| h.join().unwrap_or_else(|panic| resume_unwind(panic)))
-            .collect()
-    });
-    done.sort_by_key(|(i, _)| *i);
-    done.into_iter().map(|(_, executable)| executable).collect()
-}
 
 fn executable(client: &Client, program: Lowered, stores: Stores<'_>) -> Result<Noted, Failure> {
     let options = compile_options(client);
