@@ -45,8 +45,14 @@ def keep(result):
     """Stores a result and writes `RESULTS.md` anew."""
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{result['case']}.json").write_text(json.dumps(result, indent=1) + "\n")
+    write()
+
+
+def write():
+    """Writes `RESULTS.md` out of all results, then the sections that others have written themselves."""
     kept = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
-    (cases.BENCH / "RESULTS.md").write_text(_HEAD + "".join(_section(one) for one in kept))
+    others = [path.read_text() for path in sorted(RESULTS.glob("*.md"))]
+    (cases.BENCH / "RESULTS.md").write_text("".join([_HEAD, *map(_section, kept), *others]))
     (cases.BENCH / "RESULTS.svg").write_text(chart.svg(kept))
 
 

@@ -7,7 +7,9 @@
 
 mod support;
 
+use std::fmt::{Display, Formatter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use support::generate::{Rng, Ty, function};
 use support::pjrt::{cpu, run, together};
 use support::program;
@@ -17,10 +19,14 @@ use tpuc_compiler::ir::{Elem, Func};
 use tpuc_compiler::opt::cost::device::CPU;
 use tpuc_compiler::opt::{Level, optimise};
 use tpuc_compiler::passes::{self, Stage};
+use tpuc_runtime::client::Client;
 
 const PROGRAMS: u64 = 300;
 /// How many are compiled as one module.
-const TOGETHER: usize = 60;
+const TOGETHER: usize = 30;
+const WORKERS: usize = 2;
+/// How many results each function has.
+const RESULTS: usize = 2;
 
 /// A generated function with its inputs and what it should give.
 struct Trial {
@@ -47,73 +53,106 @@ fn interpreter_and_device_agree_on_generated_programs() {
     let from = number("TPUC_GENERATED_FROM").unwrap_or(0);
     let programs = number("TPUC_GENERATED").unwrap_or(PROGRAMS);
     let seeds: Vec<u64> = (from..from + programs).collect();
-    let mut count = Count::default();
-    let (client, version) = cpu();
-    for chunk in seeds.chunks(TOGETHER) {
-        let mut trials = Vec::new();
-        for &seed in chunk {
-            count.tried += 1;
-            let made = catch_unwind(AssertUnwindSafe(|| trial(seed)));
-            match made.unwrap_or_else(|_| Err("panicked".into())) {
-                Ok(trial) if trial.is_finite() => trials.push(trial),
-                Ok(_) => count.not_finite += 1,
-                Err(e) => {
-                    let text = function("f", seed).text();
-                    count.wrong.push(format!("seed {seed}: {e}\n{text}"));
+    let chunks: Vec<&[u64]> = seeds.chunks(TOGETHER).collect();
+    let count = Mutex::new(Count::default());
+    std::thread::scope(|scope| {
+        for worker in 0..WORKERS {
+            let (chunks, count) = (&chunks, &count);
+            scope.spawn(move || {
+                let device = cpu();
+                for seeds in chunks.iter().skip(worker).step_by(WORKERS) {
+                    let found = compare_all(seeds, &device);
+                    let mut count = count.lock().expect("no worker panics with it");
+                    count.add(found);
+                    println!("{count}");
                 }
+            });
+        }
+    });
+    let count = count.into_inner().expect("no worker panics with it");
+    assert_eq!(count.tried as u64, programs, "a worker ended early");
+    assert!(count.wrong.is_empty(), "{}", count.wrong.join("\n"));
+    assert!(count.compared > count.tried, "{count}");
+}
+
+impl Count {
+    fn add(&mut self, other: Count) {
+        self.tried += other.tried;
+        self.not_finite += other.not_finite;
+        self.unstable += other.unstable;
+        self.compared += other.compared;
+        self.wrong.extend(other.wrong);
+    }
+}
+
+impl Display for Count {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        write!(
+            f,
+            "{} programs: {} not finite, {} results compared, {} unstable, {} wrong",
+            self.tried,
+            self.not_finite,
+            self.compared,
+            self.unstable,
+            self.wrong.len()
+        )
+    }
+}
+
+fn compare_all(seeds: &[u64], device: &(Client, String)) -> Count {
+    let mut count = Count::default();
+    let mut trials = Vec::new();
+    for &seed in seeds {
+        count.tried += 1;
+        let made = catch_unwind(AssertUnwindSafe(|| trial(seed)));
+        match made.unwrap_or_else(|_| Err("panicked".into())) {
+            Ok(trial) if trial.is_finite() => trials.push(trial),
+            Ok(_) => count.not_finite += 1,
+            Err(e) => {
+                let text = function("f", seed).text();
+                count.wrong.push(format!("seed {seed}: {e}\n{text}"));
             }
         }
-        for level in [Level::None, Level::Aggressive] {
-            let on_device = |trials: &[Trial]| {
-                let funcs: Vec<Func> = trials.iter().map(|t| optimised(&t.func, level)).collect();
-                let inputs: Vec<Vec<u64>> = trials
-                    .iter()
-                    .flat_map(|t| t.inputs.iter().map(Array::to_bits))
-                    .collect();
-                catch_unwind(AssertUnwindSafe(|| {
-                    run(&client, &version, &together(&funcs), &inputs)
-                }))
-            };
-            match catch_unwind(AssertUnwindSafe(|| on_device(&trials))) {
-                Ok(Ok(found)) => {
-                    let mut found = found.into_iter();
-                    for trial in &trials {
-                        let results: Vec<_> = found.by_ref().take(2).collect();
-                        compare(trial, level, &results, &mut count);
-                    }
+    }
+    for level in [Level::None, Level::Aggressive] {
+        match on_device(&trials, level, device) {
+            Ok(found) => {
+                let mut found = found.into_iter();
+                for trial in &trials {
+                    let results: Vec<_> = found.by_ref().take(RESULTS).collect();
+                    compare(trial, level, &results, &mut count);
                 }
-                // One at a time, to name those that do not run.
-                _ => {
-                    for trial in &trials {
-                        let alone = std::slice::from_ref(trial);
-                        match catch_unwind(AssertUnwindSafe(|| on_device(alone))) {
-                            Ok(Ok(found)) => compare(trial, level, &found, &mut count),
-                            _ => count.wrong.push(format!(
-                                "seed {}: does not run at {level:?}\n{}",
-                                trial.seed, trial.text
-                            )),
-                        }
+            }
+            // One at a time, to name those that do not run.
+            Err(()) => {
+                for trial in &trials {
+                    match on_device(std::slice::from_ref(trial), level, device) {
+                        Ok(found) => compare(trial, level, &found, &mut count),
+                        Err(()) => count.wrong.push(format!(
+                            "seed {}: does not run at {level:?}\n{}",
+                            trial.seed, trial.text
+                        )),
                     }
                 }
             }
         }
     }
-    let Count {
-        tried,
-        not_finite,
-        unstable,
-        compared,
-        wrong,
-    } = count;
-    println!(
-        "{tried} programs: {not_finite} not finite, {compared} results compared, {unstable} unstable, {} wrong",
-        wrong.len()
-    );
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(
-        compared > tried,
-        "only {compared} results of {tried} programs"
-    );
+    count
+}
+
+/// The results of all trials, one after the other; the panic of one that does not compile or run has been printed.
+fn on_device(
+    trials: &[Trial],
+    level: Level,
+    (client, version): &(Client, String),
+) -> Result<Vec<Vec<u64>>, ()> {
+    let inputs = trials.iter().flat_map(|t| &t.inputs);
+    let inputs: Vec<Vec<u64>> = inputs.map(Array::to_bits).collect();
+    let compiled = || {
+        let funcs: Vec<Func> = trials.iter().map(|t| optimised(&t.func, level)).collect();
+        run(client, version, &together(&funcs), &inputs)
+    };
+    catch_unwind(AssertUnwindSafe(compiled)).map_err(|_| ())
 }
 
 fn trial(seed: u64) -> Result<Trial, String> {
@@ -184,10 +223,11 @@ fn compare(trial: &Trial, level: Level, found: &[Vec<u64>], count: &mut Count) {
         };
         let mut allowed = 0.0;
         if elem.is_float() {
-            let scale = e.iter().fold(1e-3_f64, |m, x| m.max(x.abs()));
+            // An f64 has nothing wider to be compared with: numbers of the size of 1 were rounded on the way.
+            let least = if elem == Elem::F64 { 1.0 } else { 1e-3 };
+            let scale = e.iter().fold(least, |m, x| m.max(x.abs()));
             let pairs = e.iter().zip(wide.to_f64());
             let rounding = pairs.fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
-            // An f64 has nothing to be compared with; the programs are short.
             allowed = 20.0 * rounding + 100.0 * epsilon(elem) * scale;
             if rounding > 0.02 * scale {
                 count.unstable += 1;
