@@ -179,7 +179,8 @@ impl Optimiser<'_> {
             .entries
             .iter()
             .zip(selection)
-            .map(|(entry, &choice)| (entry.id, &entry.choices[choice].node))
+            // A class that nothing needs may have no choice.
+            .filter_map(|(entry, &choice)| Some((entry.id, &entry.choices.get(choice)?.node)))
             .collect();
         for union in &saturation.unions {
             let Some(&node) = chosen.get(&egg.find(union.left)) else {
