@@ -83,3 +83,17 @@ def laps(state, step, count, steps, name):
     for k in range(count):
         state, figure = lap(state, k * steps)
         print(f"lap {k + 1}/{count}  {name}={float(figure):.6g}", flush=True)
+
+
+def training(loss, optimizer):
+    """A step over (parameters, the optimiser's state, data…): the gradient of `loss(parameters, *data)`, applied."""
+    import jax
+    import optax
+
+    def step(state, _):
+        params, opt, *data = state
+        value, grads = jax.value_and_grad(loss)(params, *data)
+        updates, opt = optimizer.update(grads, opt, params)
+        return (optax.apply_updates(params, updates), opt, *data), value
+
+    return step

@@ -36,14 +36,7 @@ def loss(p, letters):
     return losses.mean()
 
 
-def step(state, _):
-    p, opt, letters = state
-    value, g = jax.value_and_grad(loss)(p, letters)
-    updates, opt = optimizer.update(g, opt, p)
-    return (optax.apply_updates(p, updates), opt, letters), value
-
-
 k, kx = random.split(random.PRNGKey(0))
 params = jax.jit(init)(k)
 letters = random.randint(kx, (T, BATCH), 0, LETTERS)
-peer.laps((params, optimizer.init(params), letters), step, LAPS, STEPS, "loss")
+peer.laps((params, optimizer.init(params), letters), peer.training(loss, optimizer), LAPS, STEPS, "loss")

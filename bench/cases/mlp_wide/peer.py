@@ -34,14 +34,7 @@ def loss(p, x, y):
     return optax.softmax_cross_entropy_with_integer_labels(h @ p["w3"] + p["b3"], y).mean()
 
 
-def step(state, _):
-    p, opt, x, y = state
-    value, g = jax.value_and_grad(loss)(p, x, y)
-    updates, opt = optimizer.update(g, opt, p)
-    return (optax.apply_updates(p, updates), opt, x, y), value
-
-
 k, kx, ky = random.split(random.PRNGKey(0), 3)
 params = jax.jit(init)(k)
 x, y = random.normal(kx, (BATCH, 1024)), random.randint(ky, (BATCH,), 0, 1000)
-peer.laps((params, optimizer.init(params), x, y), step, LAPS, STEPS, "loss")
+peer.laps((params, optimizer.init(params), x, y), peer.training(loss, optimizer), LAPS, STEPS, "loss")
