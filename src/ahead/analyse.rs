@@ -282,16 +282,22 @@ fn holding(
             let place = span.map(|s| place_of(sources, s));
             ("argument", place, span.and_then(|s| source_of(sources, s)))
         }
-        Role::Result | Role::Temporary => {
-            let role = match buffer.role {
-                Role::Result => "result",
-                Role::Temporary | Role::Argument(_) => "temporary",
-            };
+        Role::Result => {
+            // The report does not say which one: the first of its type.
+            let func = context.func;
+            let mut results = func.body.results.iter();
+            let span = results
+                .find(|&&v| func.ty(v).to_string() == shape)
+                .map(|&v| func.span(v));
+            let place = span.map(|s| place_of(sources, s));
+            ("result", place, span.and_then(|s| source_of(sources, s)))
+        }
+        Role::Temporary => {
             let place = made.and_then(|i| i.place());
             let source = place
                 .as_ref()
                 .and_then(|p| line_of(sources, &p.file, p.line));
-            (role, place.as_ref().map(show), source)
+            ("temporary", place.as_ref().map(show), source)
         }
     };
     Holding {
