@@ -80,6 +80,7 @@ def bench(case, rounds):
         "rounds": rounds,
         "programs": [{"name": one.name, "what": one.what, "runs": [asdict(r) for r in runs[one.name]]} for one in case.programs],
         "compiler": alone,
+        "binary": cases.tpuc().stat().st_size if ours else 0,
         "floor": {"flops": case.flops, "bytes": case.bytes, "rates": rates()},
     }
 

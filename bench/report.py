@@ -38,6 +38,8 @@ def table(result):
         parts.append(line)
     if result["compiler"]:
         parts.append(_compiler(result["compiler"], result["source"]))
+    if result.get("binary"):
+        parts.append(f"The command is a file of {result['binary'] / 2**20:.1f} MiB.")
     return "\n\n".join(parts)
 
 

@@ -85,7 +85,7 @@ class Report(unittest.TestCase):
                 "machine": {"processor": "one", "system": "Linux", "versions": ["tpuc 1"]},
                 "programs": [program("tpuc", 1), program("peer", 4)],
                 "floor": {"flops": 2e9, "bytes": 3e9, "rates": {"flops": 8e9, "bytes": 6e9}},
-                "compiler": {"version": {kind: 0.1 for kind in times}, "check": times, "stablehlo": times}}
+                "binary": 3 << 20, "compiler": {"version": {kind: 0.1 for kind in times}, "check": times, "stablehlo": times}}
 
     def test_a_ratio_is_taken_within_each_round(self):
         self.assertEqual(report.ratio([2, 30, 4], [4, 60, 1], float), 0.5)
@@ -94,6 +94,7 @@ class Report(unittest.TestCase):
         text = report.table(self.result())
         self.assertRegex(text, r"\| tpuc +\| 1.00 s \(1.00 to 1.00\) \| 1.00 s .*\| 4.00 s .*\| 256 MiB .*\| loss 0.25")
         self.assertRegex(text, r"\| peer +\| 0.25 +\| 0.25 +\| 0.25 +\|")
+        self.assertIn("a file of 3.0 MiB", text)
         self.assertRegex(text, r"loading taken off +\| 150 ms \| 25 ms +\| 100 ms")
 
     def test_the_floor_is_the_longer_of_arithmetic_and_traffic(self):
