@@ -43,7 +43,7 @@ pub enum Level {
     Aggressive,
 }
 
-/// Functions with regions are optimised so often at most.
+/// Functions out of whose regions something is moved are optimised so often at most.
 const ROUNDS: usize = 3;
 
 /// Optimises a verified function for a device. The result has the same inputs, outputs and effects, never costs more
@@ -75,7 +75,7 @@ fn run(func: &Func, level: Level, device: &DeviceCost, explain: bool) -> (Func, 
     let mut after = cost::of_func(&result, device);
     // What was moved out of regions, and what is left in them, is looked at again.
     for _ in 1..ROUNDS {
-        if !result.body.insts.iter().any(|i| !i.regions.is_empty()) {
+        if !optimiser.moved() {
             break;
         }
         let again = optimiser.func(&result, &[]);
@@ -121,6 +121,12 @@ struct Optimiser<'a> {
 }
 
 impl Optimiser<'_> {
+    /// Whether a rule about regions made a difference.
+    fn moved(&self) -> bool {
+        let mut rules = rules::control::RULES.iter();
+        rules.any(|r| self.report.decisive.contains_key(r.name))
+    }
+
     /// Optimises a closed function, of whose inputs `facts` are known; regions inside first.
     fn func(&mut self, func: &Func, facts: &[Facts]) -> Func {
         let mut loaded = load::load(func, facts, &mut |body, facts| self.func(&body, facts));
