@@ -58,6 +58,7 @@ snapshots! {
     expected_items: "hello\nfn f() { }\nf(3)\n";
     expected_type: "fn f(x: 3) -> { }\ntype T = ;\nfn g(x) -> f32 { x }\n";
     expected_name: "fn (x: f32) { }\nfn 3() { }\ntype = f32\nconst = 3\nimport 3\nimport \"a\" as \"b\"\ntest name { }\n";
+    reserved_items: "const type = 3\nfn in(x: f32) -> f32 { x }\ntype main = f32\nfn f(x: f32) -> f32 { x }\n";
     expected_parameters: "fn f[3](x: f32) { }\nfn g[N](x: f32, 4) { }\nfn h[N: ](x: f32) { }\n";
     unknown_kinds: "fn f[T: Tree, N: dim](x: T) -> T { x }\n";
     statements_outside: "let x = 3;\nfn f() { }\nx = 4;\nconst Y = 5;\nprint(x);\nfor i in 0..3 { }\n";

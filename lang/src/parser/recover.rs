@@ -311,6 +311,12 @@ impl Parser<'_> {
             self.b.errors.push(SyntaxError::Reserved { at, word });
             return;
         }
+        // What stands behind a word that was meant as a name is not in the wrong place.
+        let before = raw.checked_sub(1).map(|i| self.raw[i].start);
+        let named = |e: &SyntaxError| matches!(e, SyntaxError::Reserved { at, .. } if Some(at.start) == before);
+        if self.b.errors.iter().any(named) {
+            return;
+        }
         let found = match token.tok {
             Tok::StrOpen => Found::Str,
             _ => Found::Token(self.b.text[at.start as usize..at.end as usize].to_string()),
