@@ -8,6 +8,7 @@ import datetime
 import importlib.metadata
 import json
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -122,7 +123,9 @@ def machine():
     processors = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
     versions = [f"{package} {importlib.metadata.version(package)}" for package in PEER_PACKAGES]
     if cases.tpuc().exists():
-        said = subprocess.run([cases.tpuc(), "--version"], capture_output=True, text=True).stdout.splitlines()
+        said = subprocess.run([cases.tpuc(), "--version"], capture_output=True, text=True).stdout
+        # Where the plugin lies says nothing of the machine.
+        said = re.sub(r"\(/\S*/", "(", said).splitlines()
         versions.insert(0, "; ".join(line.strip() for line in said if line.strip()))
     return {
         "processor": f"{len(processors)} × {processors[0]}" if processors else platform.machine(),
