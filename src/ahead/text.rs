@@ -4,6 +4,7 @@ use super::report::{
     Details, Epoch, Holding, Memory, Outcome, Precision, Program, Report, Run, Time,
 };
 use std::fmt::{self, Display, Formatter};
+use tpuc_runtime::client::show_bytes;
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -241,26 +242,19 @@ fn at(place: Option<&str>, source: Option<&str>) -> String {
 }
 
 pub(super) fn bytes(n: f64) -> String {
-    scaled(n, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
+    show_bytes(n as u64)
 }
 
-pub(super) fn flops(n: f64) -> String {
-    scaled(
-        n,
-        1000.0,
-        &["flop", "kflop", "Mflop", "Gflop", "Tflop", "Pflop", "Eflop"],
-    )
-}
-
-fn scaled(mut n: f64, step: f64, units: &[&str]) -> String {
+pub(super) fn flops(mut n: f64) -> String {
+    const UNITS: [&str; 7] = ["flop", "kflop", "Mflop", "Gflop", "Tflop", "Pflop", "Eflop"];
     let mut unit = 0;
-    while n >= step && unit + 1 < units.len() {
-        n /= step;
+    while n >= 1000.0 && unit + 1 < UNITS.len() {
+        n /= 1000.0;
         unit += 1;
     }
     match unit {
-        0 => format!("{n:.0} {}", units[0]),
-        _ => format!("{n:.1} {}", units[unit]),
+        0 => format!("{n:.0} {}", UNITS[0]),
+        _ => format!("{n:.1} {}", UNITS[unit]),
     }
 }
 

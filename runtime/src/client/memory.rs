@@ -51,18 +51,18 @@ fn needed(memory: &CompiledMemory) -> u64 {
 fn explain(memory: &CompiledMemory, limit: u64, signature: &Signature) -> String {
     let mut text = format!(
         "it takes {} on a device that has {} (arguments {}, results {}, of which {} in place of arguments, between them {})",
-        show(needed(memory)),
-        show(limit),
-        show(memory.arguments),
-        show(memory.outputs),
-        show(memory.aliased),
-        show(memory.temporaries),
+        show_bytes(needed(memory)),
+        show_bytes(limit),
+        show_bytes(memory.arguments),
+        show_bytes(memory.outputs),
+        show_bytes(memory.aliased),
+        show_bytes(memory.temporaries),
     );
     let bytes = |spec: &TensorSpec| spec.byte_len().unwrap_or(usize::MAX);
     let all = signature.inputs.iter().map(|s| ("argument", s));
     let all = all.chain(signature.outputs.iter().map(|s| ("result", s)));
     if let Some((what, spec)) = all.max_by_key(|(_, spec)| bytes(spec)) {
-        let size = show(bytes(spec) as u64);
+        let size = show_bytes(bytes(spec) as u64);
         text.push_str(&format!("; the largest {what} is {spec}, {size}"));
     }
     text
@@ -78,7 +78,8 @@ fn machine_memory(meminfo: &str) -> Option<u64> {
     Some(field("MemTotal:")? + field("SwapTotal:").unwrap_or(0))
 }
 
-fn show(bytes: u64) -> String {
+/// A number of bytes for people, such as `1.5 KiB`.
+pub fn show_bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut size = bytes as f64;
     let mut unit = 0;

@@ -23,6 +23,7 @@ pub use crate::ffi::{CompiledMemory, DeviceMemory};
 pub use buffer::Buffer;
 pub use compile::{CompileOptions, OverrideValue};
 pub use executable::{Executable, Input};
+pub use memory::show_bytes;
 pub use signature::{Placed, Signature};
 pub use topology::{Compiled, DeviceFacts, Topology};
 

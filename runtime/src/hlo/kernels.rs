@@ -146,10 +146,7 @@ fn kernel(
         work: work(module, computation, instruction),
         bytes: traffic(module, computation, instruction),
         overlapped: instruction.op.ends_with("-start"),
-        sent: sent(
-            &instruction.op,
-            instruction.shape.arrays().iter().map(|a| a.bytes()),
-        ),
+        sent: sent(instruction),
         inside,
     }
 }
