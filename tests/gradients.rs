@@ -25,110 +25,11 @@ const DEVICE_EVERY: usize = 3;
 const TOLERANCE: f64 = 5e-5;
 const SECOND_TOLERANCE: f64 = 2e-4;
 
-/// Operations of value and gradient together, as a multiple of those of the value.
+/// Flops of value and gradient together, as a multiple of those of the value.
 const MOST: u64 = 4;
 
-/// Functions of hardly more than one primitive, whose derivative has more terms than the primitive has operations.
-const DEARER: [(u64, &[&str]); 7] = [
-    // A solve counts half the operations of the product that the matrix's cotangent is.
-    (
-        9,
-        &[
-            "solve",
-            "vmap_solve",
-            "mahalanobis",
-            "log_determinant",
-            "factor",
-            "symmetric_factor",
-            "other_triangle",
-            "map_factor",
-            "one_factor",
-        ],
-    ),
-    // A running product or extreme is differentiated by halves, log n times; ranks of ties are counted.
-    (
-        10,
-        &[
-            "running_product",
-            "running_extremes",
-            "products_with_zero",
-            "zero_cumprod",
-            "discounted",
-            "tie_",
-            "ranges",
-            "pieces",
-            "map_cumulative",
-            "map_clamp",
-            "infinite_extremes",
-            "zero_running",
-        ],
-    ),
-    // The logarithm and the power of a lower exponent; the square of the norm.
-    (
-        9,
-        &[
-            "powers",
-            "zero_base",
-            "negative_base",
-            "negative_tensor_power",
-            "negative_remainders",
-            "negative_root",
-            "zero_atan2",
-        ],
-    ),
-    // Indices are clamped again where cotangents are added up.
-    (
-        6,
-        &[
-            "lookup",
-            "taken",
-            "clipped_take",
-            "taken_along",
-            "vmap_gather",
-            "same_position",
-            "outlying_position",
-            "segment_softmax",
-            "added_outside",
-            "own_row",
-            "map_rows",
-            "map_tables",
-            "map_take_axis",
-            "map_set",
-            "map_slices",
-            "map_blocks",
-            "met_",
-            "two_indices",
-        ],
-    ),
-    // Loops over scalars, each of which is read from and written to an array.
-    (10, &["loop_triangle", "loop_bubbles"]),
-    // A power with both operands to be differentiated, at whatever point.
-    (12, &["zero_tensor_power"]),
-    // One product or quotient an element; and what is computed again on demand.
-    (
-        6,
-        &[
-            "stacked",
-            "repeated",
-            "strides",
-            "own_derivative",
-            "checkpointed",
-            "checkpoint_",
-            "map_mixed",
-            "map_scan_inputs",
-            "new_axes",
-            "backward_slices",
-            "strided_overlap",
-        ],
-    ),
-];
-
-fn most(name: &str) -> u64 {
-    let dearer = DEARER
-        .iter()
-        .find(|(_, names)| names.iter().any(|n| name.starts_with(n)));
-    dearer.map_or(MOST, |d| d.0)
-}
+/// Loops over scalars, each of which is read from an array and written to it, which is no work, and whose cotangent is added up.
+const OVER_SCALARS: (u64, [&str; 1]) = (5, ["loop_bubbles"]);
 
 #[test]
 fn derivatives_agree_with_jax() {
@@ -304,7 +205,7 @@ fn compare(case: &Case, backend: &str, found: &Arrays, wrong: &mut Vec<String>) 
     }
 }
 
-/// The gradient costs at most four times what the value costs, and nothing of it is computed in vain.
+/// Value and gradient together cost at most four times what the value costs, and nothing of it is computed in vain.
 #[test]
 fn gradients_cost_at_most_four_times_the_value() {
     let mut wrong = Vec::new();
@@ -314,30 +215,31 @@ fn gradients_cost_at_most_four_times_the_value() {
         if case.gradient.is_none() {
             continue;
         }
-        let (func, floats) = case.func();
-        let gradient = reverse(&func, &floats);
+        let (loss, floats) = case.loss();
+        let gradient = reverse(&loss, &floats);
         if let Some(inst) = dead(&gradient.body) {
             wrong.push(format!("{}: dead code {inst:?}", case.name));
         }
         let clean = |f: &Func| passes::run(Stage::AfterDerivatives, f);
-        let cost = |f: &Func| func_work(&clean(f)).operations();
-        let (value, both) = (cost(&func), cost(&gradient));
+        let cost = |f: &Func| func_work(&clean(f)).flops;
+        let (value, both) = (cost(&loss), cost(&gradient));
         counted += 1;
-        if both > most(&case.name) * value {
-            wrong.push(format!(
-                "{}: {both} operations, the value {value}",
-                case.name
-            ));
+        let most = match OVER_SCALARS.1.contains(&case.name.as_str()) {
+            true => OVER_SCALARS.0,
+            false => MOST,
+        };
+        if both > most * value {
+            wrong.push(format!("{}: {both} flops, the value {value}", case.name));
         }
     }
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(counted >= 150, "only {counted} gradients");
 }
 
-/// Value and cotangents of a function, as a program that asks for them has them.
+/// Value and gradient of a function, as a program that asks for them has them.
 fn reverse(func: &Func, active: &[bool]) -> Func {
     let ready = passes::run(Stage::BeforeDerivatives, func);
-    transform::vjp(&ready, active).unwrap_or_else(|e| panic!("{e:?}\n{func}"))
+    transform::value_and_grad(&ready, active).unwrap_or_else(|e| panic!("{e:?}\n{func}"))
 }
 
 /// An instruction none of whose results is used.

@@ -82,14 +82,26 @@ impl Case {
         Case::group(&places)
     }
 
-    /// The function in the IR, and which of its inputs are floats.
-    pub fn func(&self) -> (Func, Vec<bool>) {
-        let func = function(&self.text, &self.name).unwrap_or_else(|e| panic!("{e}"));
-        let floats = func
-            .input_types()
-            .iter()
-            .map(|t| t.elem.is_float())
-            .collect();
+    /// What is differentiated, in the IR: the sum of the result's elements, each times its cotangent, which is the last
+    /// input. And which of the inputs are the function's floats.
+    pub fn loss(&self) -> (Func, Vec<bool>) {
+        let typed = |(name, elem, shape): &(String, String, Vec<usize>)| match shape[..] {
+            [] => format!("{name}: {elem}"),
+            _ => format!("{name}: {elem}{shape:?}"),
+        };
+        let mut params: Vec<String> = self.params.iter().map(typed).collect();
+        params.push(typed(&("ct".into(), "f32".into(), self.shape.clone())));
+        let args: Vec<&str> = self.params.iter().map(|p| p.0.as_str()).collect();
+        let text = format!(
+            "{}\nfn loss_of_it({}) -> f32 {{ sum({}({}) * ct) }}\n",
+            self.text,
+            params.join(", "),
+            self.name,
+            args.join(", ")
+        );
+        let func = function(&text, "loss_of_it").unwrap_or_else(|e| panic!("{e}"));
+        let mut floats: Vec<bool> = self.params.iter().map(|p| p.1 == "f32").collect();
+        floats.push(false);
         (func, floats)
     }
 }

@@ -116,15 +116,19 @@ fn gaussian(cx: &mut Cx, t: Value, x: Value, factor: f64) -> Value {
 /// `y = op(a, b)` and its tangent.
 pub fn binary(cx: &mut Cx, op: BinaryOp, a: Dual, b: Dual) -> Dual {
     let y = cx.e.binary(op, a.primal, b.primal);
-    let t = match op {
+    Dual::new(y, tangent(cx, op, a, b, y))
+}
+
+/// The tangent of `y = op(a, b)`.
+pub fn tangent(cx: &mut Cx, op: BinaryOp, a: Dual, b: Dual, y: Value) -> Option<Value> {
+    match op {
         BinaryOp::Add => cx.lin_add(a.tangent, b.tangent),
         BinaryOp::Sub => cx.lin_sub(a.tangent, b.tangent),
         BinaryOp::Mul => mul(cx, a, b),
         BinaryOp::Div => div(cx, a, b, y),
         BinaryOp::Rem => rem(cx, a, b),
         BinaryOp::Pow => pow(cx, a, b, y),
-        BinaryOp::Max => extremum(cx, CompareOp::Gt, a, b),
-        BinaryOp::Min => extremum(cx, CompareOp::Lt, a, b),
+        BinaryOp::Max | BinaryOp::Min => extremum(cx, a, b, y),
         BinaryOp::Atan2 => atan2(cx, a, b),
         BinaryOp::And
         | BinaryOp::Or
@@ -132,8 +136,7 @@ pub fn binary(cx: &mut Cx, op: BinaryOp, a: Dual, b: Dual) -> Dual {
         | BinaryOp::Shl
         | BinaryOp::ShrArith
         | BinaryOp::ShrLogical => None,
-    };
-    Dual::new(y, t)
+    }
 }
 
 fn mul(cx: &mut Cx, a: Dual, b: Dual) -> Option<Value> {
@@ -216,23 +219,19 @@ fn pow(cx: &mut Cx, a: Dual, b: Dual, y: Value) -> Option<Value> {
     cx.lin_add(first, second)
 }
 
-/// 1 where an operand wins, ½ at a tie, 0 where it loses or either is NaN.
-fn extremum(cx: &mut Cx, wins: CompareOp, a: Dual, b: Dual) -> Option<Value> {
-    let tie = cx.e.compare(CompareOp::Eq, a.primal, b.primal);
-    let side = |cx: &mut Cx, this: Dual, other: Dual| {
+/// 1 where an operand alone is the extremum `y`, ½ where both are, 0 where it loses or either is NaN.
+fn extremum(cx: &mut Cx, a: Dual, b: Dual, y: Value) -> Option<Value> {
+    let is_first = cx.e.compare(CompareOp::Eq, a.primal, y);
+    let is_second = cx.e.compare(CompareOp::Eq, b.primal, y);
+    let side = |cx: &mut Cx, this: Dual, (is_this, is_other): (Value, Value)| {
         let t = this.tangent?;
-        let (zero, half, one) = (
-            cx.e.like(other.primal, 0.0),
-            cx.e.like(other.primal, 0.5),
-            cx.e.like(other.primal, 1.0),
-        );
-        let beats = cx.e.compare(wins, this.primal, other.primal);
-        let rest = cx.e.select(tie, half, zero);
-        let c = cx.e.select(beats, one, rest);
+        let (zero, half, one) = (cx.e.like(y, 0.0), cx.e.like(y, 0.5), cx.e.like(y, 1.0));
+        let wins = cx.e.select(is_other, half, one);
+        let c = cx.e.select(is_this, wins, zero);
         Some(cx.scale(t, c))
     };
-    let first = side(cx, a, b);
-    let second = side(cx, b, a);
+    let first = side(cx, a, (is_first, is_second));
+    let second = side(cx, b, (is_second, is_first));
     cx.lin_add(first, second)
 }
 

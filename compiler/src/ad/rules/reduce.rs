@@ -1,11 +1,11 @@
 //! Forward rules of reductions, running and windowed ones included.
 
 use super::elementwise;
-use super::shape::{concat, pad_axis, slice_axis};
+use super::shape::{concat, pad_axis, reshape, slice_axis};
 use crate::ad::cx::{Cx, Dual};
 use crate::ad::tape::Operand;
 use crate::ir::op::Window;
-use crate::ir::{BinaryOp, CompareOp, Op, ReduceOp, Value};
+use crate::ir::{BinaryOp, CompareOp, Elem, Op, ReduceOp, Value};
 
 pub fn reduce(cx: &mut Cx, op: ReduceOp, axes: &[usize], x: Dual) -> Dual {
     let y = cx.e.op(
@@ -32,7 +32,10 @@ fn extremum(cx: &mut Cx, axes: &[usize], x: Value, y: Value, t: Value) -> Value 
     let wide = cx.e.expand(y, &shape, axes);
     let mask = cx.e.compare(CompareOp::Eq, x, wide);
     let ones = cx.e.convert(mask, elem);
-    let count = cx.e.sum(ones, axes);
+    // Counted in integers, which all have their place: bf16 has none for 257.
+    let whole = cx.e.convert(mask, Elem::I32);
+    let count = cx.e.sum(whole, axes);
+    let count = cx.e.convert(count, elem);
     // A product, so that where there is no winner (NaN) both modes give NaN.
     let chosen = cx.scale(t, ones);
     let sum = cx.lin_sum(chosen, axes);
@@ -86,14 +89,13 @@ pub fn cumulate(cx: &mut Cx, op: ReduceOp, axis: usize, reverse: bool, x: Dual) 
         (ReduceOp::Max, Some(_)) => BinaryOp::Max,
         (ReduceOp::Min, Some(_)) => BinaryOp::Min,
     };
-    let x = if reverse { flip(cx, axis, x) } else { x };
-    let scanned = associative_scan(cx, combine, axis, x);
-    let scanned = if reverse {
-        flip(cx, axis, scanned)
-    } else {
-        scanned
-    };
-    Dual::new(y, scanned.tangent)
+    if !reverse {
+        return Dual::new(y, running(cx, combine, axis, x, y));
+    }
+    let flipped = cx.e.reverse(y, &[axis]);
+    let x = flip(cx, axis, x);
+    let t = running(cx, combine, axis, x, flipped);
+    Dual::new(y, flip(cx, axis, Dual::new(flipped, t)).tangent)
 }
 
 fn flip(cx: &mut Cx, axis: usize, x: Dual) -> Dual {
@@ -105,32 +107,54 @@ fn flip(cx: &mut Cx, axis: usize, x: Dual) -> Dual {
     }
 }
 
-/// All running combinations in logarithmic depth and linear work: pairs are combined, scanned, and the places between
-/// filled in. JAX differentiates its running products and extrema through the same tree, so ties fall alike.
-fn associative_scan(cx: &mut Cx, op: BinaryOp, axis: usize, x: Dual) -> Dual {
+/// The tangent of all running combinations `y` of `x`, in logarithmic depth and linear work: neighbours are combined, these
+/// pairs scanned, and the places between filled in. JAX differentiates its running products and extrema through the same
+/// tree, so ties fall alike.
+fn running(cx: &mut Cx, op: BinaryOp, axis: usize, x: Dual, y: Value) -> Option<Value> {
     let n = cx.e.shape(x.primal)[axis];
     if n < 2 {
-        return x;
+        return x.tangent;
     }
-    let left = slice_axis(cx, x, axis, (0, n - 1, 2));
-    let right = slice_axis(cx, x, axis, (1, n, 2));
-    let pairs = elementwise::binary(cx, op, left, right);
-    let odd = associative_scan(cx, op, axis, pairs);
-    let first = slice_axis(cx, x, axis, (0, 1, 1));
-    let even = if n == 2 {
-        first
-    } else {
-        let rest = slice_axis(cx, x, axis, (2, n, 2));
-        let count = (n - 1) / 2;
-        let before = slice_axis(cx, odd, axis, (0, count, 1));
-        let rest = elementwise::binary(cx, op, before, rest);
-        concat(cx, axis, &[first, rest])
-    };
-    let (evens, odds) = (n.div_ceil(2) as i64, (n / 2) as i64);
-    let n = n as i64;
-    let even = pad_axis(cx, even, 0.0, axis, (0, n - (2 * evens - 1), 1));
-    let odd = pad_axis(cx, odd, 0.0, axis, (1, n - 2 * odds, 1));
-    elementwise::binary(cx, BinaryOp::Add, even, odd)
+    // The even and the odd places; of an odd number of them the last stands alone.
+    let half = n / 2;
+    let paired = slice_axis(cx, x, axis, (0, 2 * half, 1));
+    let alone = slice_axis(cx, x, axis, (2 * half, n, 1));
+    let mut shape = cx.e.shape(x.primal).to_vec();
+    shape[axis] = half;
+    let mut pairs = shape.clone();
+    pairs.insert(axis + 1, 2);
+    let paired = reshape(cx, paired, &pairs);
+    let [left, right] = [0, 1].map(|i| {
+        let one = slice_axis(cx, paired, axis + 1, (i, i + 1, 1));
+        reshape(cx, one, &shape)
+    });
+    let combined = elementwise::binary(cx, op, left, right);
+    let odd_y = cx.e.slice_axis(y, axis, 1, n, 2);
+    let odd = Dual::new(odd_y, running(cx, op, axis, combined, odd_y));
+    // Every even place but the first is the odd one before it, and what stands there itself.
+    let mut rest = slice_axis(cx, left, axis, (1, half, 1));
+    if n > 2 * half {
+        rest = concat(cx, axis, &[rest, alone]);
+    }
+    let count = n.div_ceil(2) - 1;
+    let before = slice_axis(cx, odd, axis, (0, count, 1));
+    let rest_y = cx.e.slice_axis(y, axis, 2, n, 2);
+    let t = elementwise::tangent(cx, op, before, rest, rest_y);
+    let first = slice_axis(cx, left, axis, (0, 1, 1));
+    let even = concat(cx, axis, &[first, Dual::new(rest_y, t)]);
+
+    let ends = slice_axis(cx, even, axis, (0, half, 1));
+    shape.insert(axis + 1, 1);
+    let both = [ends, odd].map(|d| reshape(cx, d, &shape));
+    let both = concat(cx, axis + 1, &both);
+    shape.remove(axis + 1);
+    shape[axis] = 2 * half;
+    let both = reshape(cx, both, &shape);
+    let last = slice_axis(cx, even, axis, (half, n - half, 1));
+    match n > 2 * half {
+        true => concat(cx, axis, &[both, last]).tangent,
+        false => both.tangent,
+    }
 }
 
 pub fn reduce_window(cx: &mut Cx, op: ReduceOp, window: &Window, x: Dual) -> Dual {

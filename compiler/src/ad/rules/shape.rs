@@ -36,6 +36,13 @@ pub fn concat(cx: &mut Cx, axis: usize, args: &[Dual]) -> Dual {
     Dual::new(y, t)
 }
 
+pub fn reshape(cx: &mut Cx, x: Dual, shape: &[usize]) -> Dual {
+    Dual {
+        primal: cx.e.reshape(x.primal, shape),
+        tangent: x.tangent.map(|t| cx.lin_reshape(t, shape)),
+    }
+}
+
 /// Positions `from..to` of one axis, every `stride`-th.
 pub fn slice_axis(
     cx: &mut Cx,
