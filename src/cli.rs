@@ -116,6 +116,9 @@ pub struct RunArgs {
     /// Measure where the time goes: a summary on the error stream, and DIR/trace.json for Chrome or Perfetto.
     #[arg(long, value_name = "DIR", conflicts_with = "check_finite")]
     pub profile: Option<PathBuf>,
+    /// Write what `log(step, …)` gives into this folder: metrics.jsonl, and an event file for TensorBoard.
+    #[arg(long, value_name = "DIR")]
+    pub log: Option<PathBuf>,
     /// Say of each program whether it was compiled, and why.
     #[arg(long, short)]
     pub verbose: bool,

@@ -9,6 +9,8 @@ pub struct Progress {
     bar: ProgressBar,
     /// What is being done, since when.
     doing: RefCell<(String, Instant)>,
+    /// The numbers of the last `log`.
+    metrics: RefCell<String>,
 }
 
 impl Progress {
@@ -26,6 +28,7 @@ impl Progress {
         Progress {
             bar,
             doing: RefCell::new((String::new(), Instant::now())),
+            metrics: RefCell::default(),
         }
     }
 
@@ -40,9 +43,19 @@ impl Progress {
         self.doing(format!("iteration {} of {of}", i + 1));
     }
 
+    /// Numbers to be shown until the next ones.
+    pub fn metrics(&self, text: String) {
+        *self.metrics.borrow_mut() = text;
+        self.tick();
+    }
+
     fn tick(&self) {
         let (what, since) = &*self.doing.borrow();
-        self.bar.set_message(what.clone());
+        let metrics = self.metrics.borrow();
+        self.bar.set_message(match metrics.is_empty() {
+            true => what.clone(),
+            false => format!("{what}  {metrics}"),
+        });
         if since.elapsed() > Duration::from_secs(1) || self.bar.elapsed() > Duration::from_secs(1) {
             self.bar.enable_steady_tick(Duration::from_millis(200));
         }

@@ -18,6 +18,7 @@ pub mod error;
 mod ffi;
 pub mod hlo;
 pub mod host;
+pub mod metrics;
 pub mod numpy_random;
 pub mod plugin;
 pub mod prebuilt;

@@ -22,21 +22,13 @@ pub fn permutations(seed: u64, n: usize, count: usize) -> Result<HostArray, Erro
     for _ in 0..count {
         let start = all.len();
         all.extend(0..last);
-        shuffle(&mut all[start..], &mut words);
+        words.shuffle(&mut all[start..]);
     }
     HostArray::from_elements([count, n], &all)
 }
 
-fn shuffle(elements: &mut [i32], words: &mut Pcg64) {
-    for i in (1..elements.len()).rev() {
-        // Lengths were checked to fit 31 bits.
-        let j = words.up_to(i as u32) as usize;
-        elements.swap(i, j);
-    }
-}
-
 /// NumPy's default generator, with its buffer of half a word.
-struct Pcg64 {
+pub(crate) struct Pcg64 {
     state: u128,
     increment: u128,
     /// The upper half of a word whose lower half was given out.
@@ -46,7 +38,7 @@ struct Pcg64 {
 impl Pcg64 {
     const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
 
-    fn new(seed: u64) -> Pcg64 {
+    pub(crate) fn new(seed: u64) -> Pcg64 {
         let [a, b, c, d] = seed_words(seed);
         let wide = |high: u64, low: u64| u128::from(high) << 64 | u128::from(low);
         let mut generator = Pcg64 {
@@ -82,8 +74,16 @@ impl Pcg64 {
         word as u32
     }
 
+    /// Brings elements into an order of which each is equally likely. There are fewer than 2³² of them.
+    pub(crate) fn shuffle<T>(&mut self, elements: &mut [T]) {
+        for i in (1..elements.len()).rev() {
+            let j = self.up_to(i as u32) as usize;
+            elements.swap(i, j);
+        }
+    }
+
     /// A number from 0 to `most`, each equally likely.
-    fn up_to(&mut self, most: u32) -> u32 {
+    pub(crate) fn up_to(&mut self, most: u32) -> u32 {
         // All ones, as many bits as the bound has.
         let mask = u32::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);
         loop {

@@ -15,7 +15,7 @@ use signal_hook::flag::{register, register_conditional_shutdown};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::ir::op::Effect;
 use tpuc_compiler::plan::{self, Plan, Step, StepKind};
@@ -25,6 +25,7 @@ use tpuc_lang::typed::Program;
 use tpuc_runtime::cache::Cache;
 use tpuc_runtime::client::{Client, ClientOptions};
 use tpuc_runtime::host::HostArray;
+use tpuc_runtime::metrics::Metrics;
 use tpuc_runtime::plugin::{Device, Plugin};
 use tpuc_runtime::prebuilt::Prebuilt;
 use tpuc_runtime::{Surroundings, save};
@@ -66,6 +67,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             verbose: args.verbose,
             profile: args.profile.as_deref(),
             checkpoints: checkpoints.as_ref(),
+            log: args.log.as_deref(),
         },
         around: &around,
         progress: &progress,
@@ -156,6 +158,8 @@ pub struct How<'a> {
     /// The folder for what was measured.
     pub profile: Option<&'a Path>,
     pub checkpoints: Option<&'a checkpoint::Options>,
+    /// The folder for what `log` gives.
+    pub log: Option<&'a Path>,
 }
 
 impl<'a> How<'a> {
@@ -279,9 +283,11 @@ impl Job<'_> {
             }
             None => (None, None),
         };
+        let metrics = self.how.log.map(|folder| Metrics::open(folder, SystemTime::now()));
+        let metrics = metrics.transpose()?;
         self.progress.doing("running");
         let executor = Executor::new(backend, self.plan, self.around, &mut out, self.progress);
-        let mut executor = executor.with_checkpoints(checkpoints);
+        let mut executor = executor.with_checkpoints(checkpoints).with_metrics(metrics);
         if let Some(checkpoint) = resumed {
             executor.resume(checkpoint)?;
         }

@@ -103,7 +103,11 @@ fn identity(plan: &Plan) -> Digest {
                 outputs,
             } => format!("run {program} {inputs:?} {outputs:?}"),
             StepKind::Constant { value, output } => format!("constant {value:?} {output:?}"),
-            StepKind::Host { source, outputs } => format!("host {source:?} {outputs:?}"),
+            StepKind::Host {
+                source,
+                inputs,
+                outputs,
+            } => format!("host {source:?} {inputs:?} {outputs:?}"),
             StepKind::Effect { inputs, .. } => format!("effect {inputs:?}"),
             StepKind::For {
                 index,

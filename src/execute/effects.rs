@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use tpuc_compiler::ir::op::{Effect, PrintPiece, TreeShape};
 use tpuc_runtime::host::{HostArray, Scalar};
-use tpuc_runtime::print::{self, FormatSpec};
+use tpuc_runtime::metrics::Metric;
+use tpuc_runtime::print::{self, FormatSpec, format_scalar};
 use tpuc_runtime::save;
 
 /// `arrays`: the operands, fetched.
@@ -33,6 +34,7 @@ pub fn perform(effect: &Effect, arrays: &[HostArray], out: &mut dyn Write) -> Re
             let message = format!("assertion failed: {message}");
             Err(Failure::runtime("E0791", message, None))
         }
+        Effect::Metrics { .. } => Ok(()),
         Effect::AssertClose { tolerance_bits } => {
             let (actual, expected) = arrays.split_at(arrays.len() / 2);
             let tolerance = f64::from_bits(*tolerance_bits);
@@ -42,6 +44,35 @@ pub fn perform(effect: &Effect, arrays: &[HostArray], out: &mut dyn Write) -> Re
                 .try_for_each(|(a, e)| close(a, e, tolerance))
         }
     }
+}
+
+/// The step and the numbers of a `log`.
+pub fn metrics(names: &[String], arrays: &[HostArray]) -> (i64, Vec<Metric>) {
+    let step = match arrays.first().and_then(HostArray::scalar) {
+        Some(Scalar::I(step)) => step,
+        Some(Scalar::U(step)) => i64::try_from(step).unwrap_or(i64::MAX),
+        _ => 0,
+    };
+    let metrics = names.iter().zip(arrays.iter().skip(1));
+    let metrics = metrics.filter_map(|(name, array)| {
+        Some(Metric {
+            name: name.clone(),
+            dtype: array.dtype(),
+            value: array.scalar()?,
+        })
+    });
+    (step, metrics.collect())
+}
+
+/// `step 3  loss=0.25`, in four digits.
+pub fn metrics_text(step: i64, metrics: &[Metric]) -> String {
+    let mut text = format!("step {step}");
+    for metric in metrics {
+        let digits = FormatSpec::parse(".4g").and_then(|s| s.format(metric.dtype, metric.value));
+        let value = digits.unwrap_or_else(|_| format_scalar(metric.dtype, metric.value));
+        text.push_str(&format!("  {}={value}", metric.name));
+    }
+    text
 }
 
 fn line<'a>(

@@ -8,6 +8,7 @@ mod effects;
 pub mod interpreter;
 pub mod mesh;
 pub mod profile;
+mod streams;
 pub mod watched;
 
 use crate::convert;
@@ -17,12 +18,15 @@ use checkpoint::Checkpoints;
 use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
+use std::time::SystemTime;
+use streams::Streams;
 use tpuc_compiler::ir::Literal;
-use tpuc_compiler::ir::op::HostSource;
+use tpuc_compiler::ir::op::{Effect, HostSource};
 use tpuc_compiler::plan::{Carried, Plan, Slot, Step, StepKind};
 use tpuc_lang::span::Span;
 use tpuc_runtime::data::{self, Contents, Dataset, Field};
 use tpuc_runtime::host::{Bytes, HostArray, Scalar};
+use tpuc_runtime::metrics::Metrics;
 use tpuc_runtime::{Surroundings, numpy_random};
 
 /// Where programs run and arrays live.
@@ -58,12 +62,17 @@ pub struct Executor<'a, B: Backend> {
     progress: &'a Progress,
     start: std::time::Instant,
     checkpoints: Option<Checkpoints>,
+    metrics: Option<Metrics>,
     /// The way to a loop in the plan, from its end, and the iteration to begin with there.
     resumed: Option<(Vec<u64>, usize)>,
     /// The way to the step being walked: its number in its list, and in an `if` the branch, and so on; not into loops.
     path: Vec<usize>,
     /// How many loops it is in.
     depth: usize,
+    /// The variables of the counted loop that is being walked.
+    carried: Vec<Carried>,
+    /// Data that is being read ahead.
+    streams: Streams,
 }
 
 /// A failure and the source it belongs to.
@@ -87,15 +96,24 @@ impl<'a, B: Backend> Executor<'a, B> {
             progress,
             start: std::time::Instant::now(),
             checkpoints: None,
+            metrics: None,
             resumed: None,
             path: Vec::new(),
             depth: 0,
+            carried: Vec::new(),
+            streams: Streams::default(),
         }
     }
 
     /// Saves checkpoints on the way.
     pub fn with_checkpoints(mut self, checkpoints: Option<Checkpoints>) -> Self {
         self.checkpoints = checkpoints;
+        self
+    }
+
+    /// Writes what `log` gives.
+    pub fn with_metrics(mut self, metrics: Option<Metrics>) -> Self {
+        self.metrics = metrics;
         self
     }
 
@@ -138,10 +156,18 @@ impl<'a, B: Backend> Executor<'a, B> {
                 let buffer = self.backend.upload(&array, *output).map_err(at)?;
                 self.put(*output, Rc::new(buffer));
             }
-            StepKind::Host { source, outputs } => {
-                for (slot, array) in outputs.iter().zip(self.host(source).map_err(at)?) {
+            StepKind::Host {
+                source,
+                inputs,
+                outputs,
+            } => {
+                let arrays = self.host(source, inputs, outputs).map_err(at)?;
+                for (slot, array) in outputs.iter().zip(arrays) {
                     let buffer = self.backend.upload(&array, *slot).map_err(at)?;
                     self.put(*slot, Rc::new(buffer));
+                }
+                if let HostSource::Batches { .. } = source {
+                    self.keep_pace().map_err(at)?;
                 }
             }
             StepKind::Effect { effect, inputs } => {
@@ -150,9 +176,13 @@ impl<'a, B: Backend> Executor<'a, B> {
                     .map(|s| self.fetch(*s))
                     .collect::<Result<Vec<_>, _>>()
                     .map_err(at)?;
-                self.progress
-                    .pause(|| effects::perform(effect, &arrays, self.out))
-                    .map_err(at)?;
+                match effect {
+                    Effect::Metrics { names } => self.log(names, &arrays),
+                    _ => self
+                        .progress
+                        .pause(|| effects::perform(effect, &arrays, self.out)),
+                }
+                .map_err(at)?;
             }
             StepKind::For {
                 index,
@@ -160,6 +190,7 @@ impl<'a, B: Backend> Executor<'a, B> {
                 carried,
                 body,
             } => {
+                let outer = std::mem::replace(&mut self.carried, carried.clone());
                 for i in self.begin(carried, &step.last_use)..*length {
                     self.progress.iteration(i, *length);
                     let number =
@@ -169,6 +200,7 @@ impl<'a, B: Backend> Executor<'a, B> {
                     self.steps(body)?;
                     self.iterated(carried, Some(*index), i + 1, step.span)?;
                 }
+                self.carried = outer;
                 self.leave(carried);
             }
             StepKind::While {
@@ -303,14 +335,51 @@ impl<'a, B: Backend> Executor<'a, B> {
         }
     }
 
-    fn host(&self, source: &HostSource) -> Result<Vec<HostArray>, Failure> {
+    fn host(
+        &mut self,
+        source: &HostSource,
+        inputs: &[Slot],
+        outputs: &[Slot],
+    ) -> Result<Vec<HostArray>, Failure> {
         match source {
+            HostSource::Batches {
+                path,
+                fields,
+                count,
+            } => {
+                let given = inputs.iter().map(|slot| self.fetch(*slot));
+                let given = given.collect::<Result<Vec<_>, _>>()?;
+                let place = outputs.first().copied();
+                self.streams.next(place, (path, fields, *count), &given)
+            }
             HostSource::Time => {
                 let seconds = self.start.elapsed().as_secs_f64();
                 Ok(vec![HostArray::from_elements([], &[seconds])?])
             }
             other => read_source(other, self.around),
         }
+    }
+}
+
+impl<B: Backend> Executor<'_, B> {
+    /// Shows what is measured, and writes it where that was asked for.
+    fn log(&mut self, names: &[String], arrays: &[HostArray]) -> Result<(), Failure> {
+        let (step, values) = effects::metrics(names, arrays);
+        self.progress.metrics(effects::metrics_text(step, &values));
+        match &mut self.metrics {
+            Some(metrics) => Ok(metrics.write(step, &values, SystemTime::now())?),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for the turn before: a batch is brought over while the one before it is computed with, and no sooner, or
+    /// all of the data would wait in memory.
+    fn keep_pace(&self) -> Result<(), Failure> {
+        let made = self.carried.iter().filter_map(|c| self.slots[c.current.0 as usize].as_ref());
+        for buffer in made {
+            self.backend.wait(buffer)?;
+        }
+        Ok(())
     }
 }
 
@@ -345,7 +414,7 @@ fn read_source(source: &HostSource, around: &Surroundings) -> Result<Vec<HostArr
         HostSource::NumpyPermutations { seed, n, count } => {
             Ok(vec![numpy_random::permutations(*seed, *n, *count)?])
         }
-        HostSource::Time => Ok(Vec::new()),
+        HostSource::Time | HostSource::Batches { .. } => Ok(Vec::new()),
     }
 }
 

@@ -108,7 +108,9 @@ fn every_primitive_evaluates_in_both_precisions() {
     impl Outside for Zeros {
         fn host(&mut self, source: &HostSource) -> Result<Vec<Array>, String> {
             let types = match source {
-                HostSource::Dataset { fields, .. } | HostSource::Load { fields, .. } => {
+                HostSource::Dataset { fields, .. }
+                | HostSource::Load { fields, .. }
+                | HostSource::Batches { fields, .. } => {
                     fields.iter().map(|(_, t)| t.clone()).collect()
                 }
                 HostSource::NumpyPermutations { n, count, .. } => {

@@ -192,13 +192,15 @@ pub enum Effect {
     },
     /// The condition, one bool, then what its message is made of.
     Assert(Vec<PrintPiece>),
+    /// What is measured at a step: an integer, then one number for each name.
+    Metrics { names: Vec<String> },
     /// Two operand lists of equal length, `actual` then `expected`; the tolerance is relative and absolute.
     AssertClose {
         tolerance_bits: u64,
     },
 }
 
-/// Data that comes from the host when the program starts. No operands; one result a field, of the types given.
+/// Data that comes from the host. No operands unless said; one result a field, of the types given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HostSource {
     Dataset {
@@ -208,6 +210,12 @@ pub enum HostSource {
     Load {
         path: String,
         fields: Vec<(String, Type)>,
+    },
+    /// (key u32[2], i i32): the i-th of `count` batches of the rows in files, in an order drawn from the key.
+    Batches {
+        path: String,
+        fields: Vec<(String, Type)>,
+        count: usize,
     },
     /// i32[count, n].
     NumpyPermutations { seed: u64, n: usize, count: usize },

@@ -160,7 +160,9 @@ fn reads_and_writes(kind: &StepKind) -> (Vec<Slot>, Vec<Slot>) {
             inputs, outputs, ..
         } => (inputs.clone(), outputs.clone()),
         StepKind::Constant { output, .. } => (vec![], vec![*output]),
-        StepKind::Host { outputs, .. } => (vec![], outputs.clone()),
+        StepKind::Host {
+            inputs, outputs, ..
+        } => (inputs.clone(), outputs.clone()),
         StepKind::Effect { inputs, .. } => (inputs.clone(), vec![]),
         StepKind::For { carried, .. } | StepKind::While { carried, .. } => (
             carried.iter().map(|c| c.init).collect(),

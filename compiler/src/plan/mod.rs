@@ -136,6 +136,7 @@ pub enum StepKind {
     /// Data from the outside.
     Host {
         source: HostSource,
+        inputs: Vec<Slot>,
         outputs: Vec<Slot>,
     },
     Effect {

@@ -61,11 +61,12 @@ impl<'f> Splitter<'f> {
         // Sources without operands come first: they need not cut a stretch in two.
         for inst in &region.insts {
             if let Op::Host(source) = &inst.op
-                && *source != HostSource::Time
+                && !is_placed(source)
             {
                 let outputs = inst.results.iter().map(|&v| self.slot(v)).collect();
                 let kind = StepKind::Host {
                     source: source.clone(),
+                    inputs: Vec::new(),
                     outputs,
                 };
                 steps.push(self.step(kind, inst));
@@ -74,12 +75,14 @@ impl<'f> Splitter<'f> {
         let mut stretch: Vec<&'f Inst> = Vec::new();
         for inst in &region.insts {
             match &inst.op {
-                Op::Host(HostSource::Time) => {
+                Op::Host(source) if is_placed(source) => {
                     self.flush(&mut stretch, region, &mut steps);
-                    let output = self.slot(inst.results[0]);
+                    let inputs = self.read_all(&inst.args, &mut steps, inst);
+                    let outputs = inst.results.iter().map(|&v| self.slot(v)).collect();
                     let kind = StepKind::Host {
-                        source: HostSource::Time,
-                        outputs: vec![output],
+                        source: source.clone(),
+                        inputs,
+                        outputs,
                     };
                     steps.push(self.step(kind, inst));
                 }
@@ -305,6 +308,11 @@ impl<'f> Splitter<'f> {
             last_use: Vec::new(),
         }
     }
+}
+
+/// Whether a source keeps its place among the other steps.
+fn is_placed(source: &HostSource) -> bool {
+    matches!(source, HostSource::Time | HostSource::Batches { .. })
 }
 
 pub(super) fn has_effect(inst: &Inst) -> bool {

@@ -29,6 +29,14 @@ impl Specialiser<'_> {
                     s.block(frame, body).map(|_| ())
                 })
             }
+            ForIter::Batches(b) => {
+                let key = self.expr(frame, &b.key)?.tensor();
+                self.counted(frame, b.count, carried, &[], span, |s, frame, i, _| {
+                    let batch = s.batch(frame, b, (key, i), b.key.span)?;
+                    s.bind(frame, pattern, batch);
+                    s.block(frame, body).map(|_| ())
+                })
+            }
             ForIter::Range(lo, hi) => {
                 match (self.static_int(frame, lo), self.static_int(frame, hi)) {
                     (Some(lo), Some(hi)) => {

@@ -7,7 +7,7 @@ use super::val::{Val, leaf_types};
 use crate::ir::op::{Effect, HostSource, PrintPiece, TreeShape};
 use crate::ir::{Op, Type, Value};
 use tpuc_lang::span::Span;
-use tpuc_lang::typed::{self, Host, Ty};
+use tpuc_lang::typed::{self, Batches, Host, Ty};
 
 impl Specialiser<'_> {
     pub(crate) fn effect(&mut self, frame: &mut Frame, effect: &typed::Effect) -> Result<()> {
@@ -37,6 +37,14 @@ impl Specialiser<'_> {
                 let (message, said) = self.pieces(frame, message, span)?;
                 operands.extend(said);
                 (Effect::Assert(message), operands)
+            }
+            typed::Effect::Log { step, values } => {
+                let mut operands = self.expr(frame, step)?.leaves();
+                for (_, value) in values {
+                    operands.extend(self.expr(frame, value)?.leaves());
+                }
+                let names = values.iter().map(|(name, _)| name.to_string()).collect();
+                (Effect::Metrics { names }, operands)
             }
             typed::Effect::AssertClose {
                 actual,
@@ -101,6 +109,27 @@ impl Specialiser<'_> {
             Host::Time => HostSource::Time,
         };
         let leaves = self.b.push(Op::Host(source), Vec::new(), Vec::new());
+        Ok(Val::of_type(&ty, &mut leaves.into_iter()))
+    }
+}
+
+impl Specialiser<'_> {
+    /// The batch of a turn of a loop.
+    pub(crate) fn batch(
+        &mut self,
+        frame: &Frame,
+        batches: &Batches,
+        (key, i): (Value, Value),
+        span: Span,
+    ) -> Result<Val> {
+        let ty = frame.ty(&batches.ty, span)?;
+        let source = HostSource::Batches {
+            path: batches.path.clone(),
+            fields: fields(&ty),
+            count: batches.count,
+        };
+        self.b.span = span;
+        let leaves = self.b.push(Op::Host(source), vec![key, i], Vec::new());
         Ok(Val::of_type(&ty, &mut leaves.into_iter()))
     }
 }

@@ -3,7 +3,7 @@
 use super::cx::{Cx, bad, is_bad};
 use super::func::{ArgTy, FnRef, Form};
 use super::konst::Const;
-use super::problem::Problem;
+use super::problem::{BatchesFault, Problem};
 use super::subst::Subst;
 use super::world::{ItemFn, Signature};
 use crate::ast::{self, Ident, IndexArg, Name};
@@ -401,13 +401,22 @@ impl<'a> Cx<'a, '_> {
             Form::Fold => self.fold_form(args, named, span),
             Form::Scan => self.scan_form(args, named, span),
             Form::Shape => self.shape_form(args, named, span),
-            Form::Print | Form::Debug | Form::Save | Form::Assert | Form::AssertClose => {
+            Form::Print
+            | Form::Debug
+            | Form::Save
+            | Form::Assert
+            | Form::AssertClose
+            | Form::Log => {
                 self.report(Problem::EffectHere {
                     span,
                     name: form.name(),
                     place: self.place,
                     in_lambda: self.lambda_depth > 0,
                 });
+                bad(span)
+            }
+            Form::Batches => {
+                self.fault(span, BatchesFault::Place);
                 bad(span)
             }
             Form::Dataset | Form::Load | Form::NumpyPermutations | Form::Time => {

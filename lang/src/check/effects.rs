@@ -18,26 +18,29 @@ impl<'a> Cx<'a, '_> {
         match self.effect_form(e) {
             // It changes nothing that a program can see, so it may stand in a pure function.
             Some(Form::Debug) => true,
+            // An expression that looks like this is no logarithm either.
+            Some(Form::Log) => true,
             Some(_) => self.in_script(),
             None => false,
         }
     }
 
     fn effect_form(&mut self, e: &'a ast::Expr) -> Option<Form> {
-        let A::Call { callee, .. } = &e.kind else {
-            return None;
-        };
-        let A::Name(name) = &callee.kind else {
-            return None;
-        };
-        let form = Form::of(name).filter(|f| f.is_effect())?;
-        let shadowed = self.scope.get(name).is_some() || self.w.lookup(self.module, name).is_some();
-        (!shadowed).then_some(form)
+        self.calls_form(e).filter(|form| form.is_effect())
     }
 
     /// The statement of an effect; nothing where it has been reported.
     pub fn effect(&mut self, e: &'a ast::Expr) -> Option<Stmt> {
         let form = self.effect_form(e)?;
+        if form == Form::Log && !self.in_script() {
+            self.report(Problem::EffectHere {
+                span: e.span,
+                name: form.name(),
+                place: self.place,
+                in_lambda: self.lambda_depth > 0,
+            });
+            return None;
+        }
         let A::Call { args, named, .. } = &e.kind else {
             return None;
         };
@@ -52,6 +55,7 @@ impl<'a> Cx<'a, '_> {
             }
             Form::Save => self.save(args, named, e.span),
             Form::Assert => self.assert(args, named, e.span),
+            Form::Log => self.log(args, named, e.span),
             _ => self.assert_close(args, named, e.span),
         }?;
         Some(Stmt {
@@ -60,7 +64,7 @@ impl<'a> Cx<'a, '_> {
         })
     }
 
-    fn arg_count(&mut self, form: Form, wanted: usize, found: usize, span: Span) -> Option<()> {
+    pub fn arg_count(&mut self, form: Form, wanted: usize, found: usize, span: Span) -> Option<()> {
         if wanted == found {
             return Some(());
         }
@@ -203,6 +207,61 @@ impl<'a> Cx<'a, '_> {
             None => vec![PrintPiece::Text(self.text(args[0].span).to_string())],
         };
         (!is_bad(&cond)).then_some(Effect::Assert { cond, message })
+    }
+
+    /// `log(step, loss=l, …)`.
+    fn log(
+        &mut self,
+        args: &'a [ast::Expr],
+        named: &'a [(Ident, ast::Expr)],
+        span: Span,
+    ) -> Option<Effect> {
+        self.arg_count(Form::Log, 1, args.len(), span)?;
+        let step = self.logged("step", &args[0], Class::Int);
+        let mut values = Vec::new();
+        for (i, (name, value)) in named.iter().enumerate() {
+            if named[..i].iter().any(|(n, _)| n.node == name.node) {
+                self.report(Problem::ArgTwice {
+                    span: name.span,
+                    name: name.node.clone(),
+                    callee: "`log`".into(),
+                });
+            }
+            let value = self.logged(&name.node, value, Class::Num);
+            values.push((name.node.clone(), value));
+        }
+        let values = values.into_iter().map(|(name, v)| Some((name, v?)));
+        let values: Option<Vec<_>> = values.collect();
+        Some(Effect::Log {
+            step: step?,
+            values: values?,
+        })
+    }
+
+    /// A single number, of a class, that `log` writes.
+    fn logged(&mut self, name: &str, e: &'a ast::Expr, class: Class) -> Option<Expr> {
+        let value = self.expr(e, None);
+        if is_bad(&value) {
+            return None;
+        }
+        let ty = self.infer.ty(&value.ty);
+        let fits = match &ty {
+            Ty::Tensor(elem, dims) => {
+                let literal = self.infer.literal_class(elem);
+                let fits = self.infer.is(elem, class) || literal == Some(Class::Num);
+                dims.is_empty() && (fits || class == Class::Num && literal.is_some())
+            }
+            _ => false,
+        };
+        if !fits {
+            self.report(Problem::LogValue {
+                span: value.span,
+                name: name.into(),
+                ty,
+                wants_int: class == Class::Int,
+            });
+        }
+        fits.then_some(value)
     }
 
     fn assert_close(

@@ -48,7 +48,7 @@ fn in_stmt(stmt: &Stmt, known: &[Facts]) -> Option<OpenLoop> {
         StmtKind::For { iter, body, .. } => {
             let is_open = match iter {
                 ForIter::Range(lo, hi) => !is_constant(lo) || !is_constant(hi),
-                ForIter::Over(_) => false,
+                ForIter::Over(_) | ForIter::Batches(_) => false,
             };
             if is_open {
                 return Some(OpenLoop {

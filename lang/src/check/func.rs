@@ -79,8 +79,11 @@ pub enum Form {
     AssertClose,
     Dataset,
     Load,
+    Batches,
     NumpyPermutations,
     Time,
+    /// `log(step, loss=l)`, which the named arguments tell from the logarithm.
+    Log,
 }
 
 const FORMS: &[(&str, Form)] = &[
@@ -95,6 +98,7 @@ const FORMS: &[(&str, Form)] = &[
     ("assert_close", Form::AssertClose),
     ("dataset", Form::Dataset),
     ("load", Form::Load),
+    ("batches", Form::Batches),
     ("numpy_permutations", Form::NumpyPermutations),
     ("time", Form::Time),
 ];
@@ -108,16 +112,26 @@ impl Form {
         FORMS
             .iter()
             .find(|(_, f)| *f == self)
-            .map_or("", |(n, _)| n)
+            .map_or("log", |(n, _)| n)
     }
 
     /// Whether it does something to the outside.
     pub fn is_effect(self) -> bool {
         matches!(
             self,
-            Form::Print | Form::Debug | Form::Save | Form::Assert | Form::AssertClose
+            Form::Print
+                | Form::Debug
+                | Form::Save
+                | Form::Assert
+                | Form::AssertClose
+                | Form::Log
         )
     }
+}
+
+/// Whether a builtin's name is too common to warn of its use for something else.
+pub fn is_common(name: &str) -> bool {
+    Form::of(name) == Some(Form::Batches)
 }
 
 pub fn is_builtin(name: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use super::cx::Cx;
 use super::expr::constant;
-use super::func::is_builtin;
+use super::func::{is_builtin, is_common};
 use super::infer::Class;
 use super::konst::Const;
 use super::load::PRELUDE;
@@ -95,7 +95,7 @@ impl<'a> Cx<'a, '_> {
     /// A name of the user's that is the name of a builtin. A variable `e` is not taken for the number.
     pub fn lint_shadowed(&mut self, name: &Name, span: Span, what: &'static str) {
         let scope = self.w.module(self.module);
-        let is_function = self.w.module(PRELUDE).items.contains_key(name) || is_builtin(name);
+        let is_function = self.w.module(PRELUDE).items.contains_key(name) || is_builtin(name) && !is_common(name);
         let is_constant = constant(name).is_some() && !matches!(what, "variable" | "parameter");
         if !scope.std && (is_function || is_constant) {
             self.report(Problem::Shadows {

@@ -1,6 +1,7 @@
 //! `for` and `while`.
 
-use super::cx::{Cx, is_bad};
+use super::cx::{Cx, bad, is_bad};
+use super::func::Form;
 use super::problem::{Context, Problem};
 use crate::ast::{self};
 use crate::typed::{Block, Expr, ForIter, LocalId, ShapeItem, StmtKind, Ty};
@@ -20,6 +21,16 @@ impl<'a> Cx<'a, '_> {
                 let hi = self.check(hi, &i32, Context::Bound);
                 (ForIter::Range(lo, hi), i32)
             }
+            ast::ForIter::Over(e) if self.calls_form(e) == Some(Form::Batches) => {
+                let (args, named) = match &e.kind {
+                    ast::ExprKind::Call { args, named, .. } => (args.as_slice(), named.as_slice()),
+                    _ => (&[] as &[_], &[] as &[_]),
+                };
+                match self.batches(args, named, e.span) {
+                    Some((batches, ty)) => (ForIter::Batches(Box::new(batches)), ty),
+                    None => (ForIter::Over(bad(e.span)), Ty::Error),
+                }
+            }
             ast::ForIter::Over(e) => {
                 let rows = self.expr(e, None);
                 let item = self.row_type(&rows).unwrap_or(Ty::Error);
@@ -38,6 +49,7 @@ impl<'a> Cx<'a, '_> {
         let failed = match &iter {
             ForIter::Range(lo, hi) => is_bad(lo) || is_bad(hi),
             ForIter::Over(e) => is_bad(e) || matches!(item, Ty::Error),
+            ForIter::Batches(_) => false,
         };
         (!failed).then_some(StmtKind::For {
             pattern,

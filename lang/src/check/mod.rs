@@ -6,6 +6,7 @@
 //! reported has the type [`Ty::Error`](crate::typed::Ty::Error), which fits everything, so that errors do not cascade.
 
 mod apply;
+mod batches;
 mod bind;
 mod blame;
 mod branch;

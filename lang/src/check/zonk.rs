@@ -38,6 +38,10 @@ impl Cx<'_, '_> {
                         self.zonk_expr(hi);
                     }
                     ForIter::Over(e) => self.zonk_expr(e),
+                    ForIter::Batches(b) => {
+                        self.zonk_expr(&mut b.key);
+                        self.zonk_ty(&mut b.ty);
+                    }
                 }
                 self.zonk_block(body);
             }
@@ -57,6 +61,10 @@ impl Cx<'_, '_> {
             Effect::Assert { cond, message } => {
                 self.zonk_expr(cond);
                 self.zonk_pieces(message);
+            }
+            Effect::Log { step, values } => {
+                self.zonk_expr(step);
+                values.iter_mut().for_each(|(_, value)| self.zonk_expr(value));
             }
             Effect::AssertClose {
                 actual, expected, ..

@@ -195,6 +195,11 @@ impl<'p> Printer<'p> {
                         self.expr(hi);
                     }
                     ForIter::Over(e) => self.expr(e),
+                    ForIter::Batches(b) => {
+                        let _ = write!(self.out, "batches(load({:?}), count={}, ", b.path, b.count);
+                        self.expr(&b.key);
+                        let _ = write!(self.out, "):{}", self.names.plain(&b.ty));
+                    }
                 }
                 self.carries(carried);
                 self.block(body);
@@ -260,6 +265,15 @@ impl<'p> Printer<'p> {
                 self.expr(cond);
                 self.out.push_str(", ");
                 self.pieces(message);
+                self.out.push(')');
+            }
+            Effect::Log { step, values } => {
+                self.out.push_str("log(");
+                self.expr(step);
+                for (name, value) in values {
+                    let _ = write!(self.out, ", {name}=");
+                    self.expr(value);
+                }
                 self.out.push(')');
             }
             Effect::AssertClose {

@@ -144,6 +144,18 @@ pub enum ForIter {
     Range(Expr, Expr),
     /// A tensor (over axis 0), or a tree of tensors whose leaves all have the same size on axis 0.
     Over(Expr),
+    /// Only in `main` and tests.
+    Batches(Box<Batches>),
+}
+
+/// Shuffled batches of the rows in files.
+#[derive(Clone, Debug)]
+pub struct Batches {
+    pub path: String,
+    pub count: usize,
+    pub key: Expr,
+    /// Of one batch.
+    pub ty: Ty,
 }
 
 #[derive(Clone, Debug)]
@@ -168,6 +180,11 @@ pub enum Effect {
     Assert {
         cond: Expr,
         message: Vec<PrintPiece>,
+    },
+    /// `log(step, name=value, …)`, the values numbers.
+    Log {
+        step: Expr,
+        values: Vec<(Name, Expr)>,
     },
     AssertClose {
         actual: Expr,

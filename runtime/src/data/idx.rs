@@ -1,6 +1,7 @@
 //! IDX, the format of the MNIST files: two zero bytes, an element type, a rank, the dimensions as
 //! big-endian 32-bit numbers, the elements in big-endian order.
 
+use super::rows::Rows;
 use super::source::{Source, array, swap_bytes};
 use crate::error::Error;
 use crate::host::{DType, HostArray, TensorSpec};
@@ -28,6 +29,14 @@ pub fn describe_as(mut source: Source<'_>, magic: [u8; 4]) -> Result<TensorSpec,
     let spec = header(&mut source, Some(magic))?;
     source.check_array(&spec)?;
     Ok(spec)
+}
+
+/// The rows, of which only those being taken are in memory.
+pub fn rows(mut source: Source<'static>) -> Result<Rows, Error> {
+    let spec = header(&mut source, None)?;
+    source.check_array(&spec)?;
+    let is_wide = spec.dtype.size() > 1;
+    Rows::of_source(spec, source, is_wide)
 }
 
 fn header(source: &mut Source<'_>, magic: Option<[u8; 4]>) -> Result<TensorSpec, Error> {

@@ -2,18 +2,23 @@
 //!
 //! A description gives the names, element types and shapes that the compiler needs, from the file's header
 //! (of a csv, which has none, from its rows). Reading gives the arrays. The format is that of the name's
-//! ending. Nothing is converted but byte order and the order of axes.
+//! ending. Nothing is converted but byte order and the order of axes. A name may be a pattern of several files
+//! ([`files`]), and what does not fit into memory is read in shuffled batches ([`batches`], [`rows`]).
 
+mod batches;
 mod csv;
 mod dataset;
+mod files;
 mod idx;
 mod npy;
 mod npz;
+mod rows;
 mod safetensors;
 mod source;
 
 use std::path::Path;
 
+pub use batches::{Batches, POOL_BYTES, Request};
 pub use dataset::{Dataset, Field};
 
 use crate::error::Error;
@@ -39,8 +44,25 @@ enum Format {
     Idx,
 }
 
-/// Element types and shapes of a file's arrays.
-pub fn describe(path: &Path) -> Result<Contents<TensorSpec>, Error> {
+/// Element types and shapes of the arrays of a file, or of all files of a pattern together.
+pub fn describe(name: &Path) -> Result<Contents<TensorSpec>, Error> {
+    let parts = files::expand(name)?.into_iter().map(|path| {
+        let contents = describe_file(&path)?;
+        Ok((path, contents))
+    });
+    files::join_specs(parts.collect::<Result<_, Error>>()?)
+}
+
+/// The arrays of a file, or of all files of a pattern together.
+pub fn read(name: &Path) -> Result<Contents<HostArray>, Error> {
+    let parts = files::expand(name)?.into_iter().map(|path| {
+        let contents = read_file(&path)?;
+        Ok((path, contents))
+    });
+    files::join_arrays(parts.collect::<Result<_, Error>>()?)
+}
+
+fn describe_file(path: &Path) -> Result<Contents<TensorSpec>, Error> {
     match format_of(path)? {
         Format::Npy => npy::describe(Source::open(path)?).map(Contents::One),
         Format::Npz => npz::describe(path).map(Contents::Named),
@@ -50,8 +72,7 @@ pub fn describe(path: &Path) -> Result<Contents<TensorSpec>, Error> {
     }
 }
 
-/// A file's arrays.
-pub fn read(path: &Path) -> Result<Contents<HostArray>, Error> {
+fn read_file(path: &Path) -> Result<Contents<HostArray>, Error> {
     match format_of(path)? {
         Format::Npy => npy::read(Source::open(path)?).map(Contents::One),
         Format::Npz => npz::read(path).map(Contents::Named),

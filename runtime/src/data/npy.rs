@@ -4,6 +4,7 @@ use std::io::{Cursor, Read};
 
 use npyz::{DType as NpyType, Endianness, NpyHeader, Order, TypeChar};
 
+use super::rows::Rows;
 use super::source::{Source, array, swap_bytes};
 use crate::error::Error;
 use crate::host::{Bytes, DType, HostArray, TensorSpec};
@@ -18,6 +19,10 @@ pub fn describe(mut source: Source<'_>) -> Result<TensorSpec, Error> {
 
 pub fn read(mut source: Source<'_>) -> Result<HostArray, Error> {
     let header = header(&mut source)?;
+    elements(source, header)
+}
+
+fn elements(mut source: Source<'_>, header: Header) -> Result<HostArray, Error> {
     let mut bytes = source.array_bytes(&header.spec)?;
     if header.is_big_endian {
         swap_bytes(&mut bytes, header.spec.dtype.size());
@@ -26,6 +31,16 @@ pub fn read(mut source: Source<'_>) -> Result<HostArray, Error> {
         bytes = to_row_major(&header.spec, bytes.as_slice());
     }
     array(header.spec, bytes)
+}
+
+/// The rows, of which only those being taken are in memory, where the file has them one after another.
+pub fn rows(mut source: Source<'static>) -> Result<Rows, Error> {
+    let header = header(&mut source)?;
+    source.check_array(&header.spec)?;
+    if header.is_column_major && header.spec.shape.len() > 1 {
+        return elements(source, header).and_then(Rows::of_array);
+    }
+    Rows::of_source(header.spec, source, header.is_big_endian)
 }
 
 struct Header {

@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use zip::ZipArchive;
+use flate2::read::DeflateDecoder;
 use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
 
-use super::source::{Source, open_file};
+use super::rows::Rows;
+use super::source::{Source, open_file, section};
 use super::{Named, npy};
 use crate::error::Error;
 use crate::host::{HostArray, TensorSpec};
@@ -40,6 +42,38 @@ fn each<T>(path: &Path, visit: impl Fn(Source<'_>) -> Result<T, Error>) -> Resul
         let len = entry.size();
         let source = Source::new(&place, BufReader::new(entry), Some(len));
         arrays.push((name, visit(source)?));
+    }
+    Ok(arrays)
+}
+
+/// The rows of each array, of which only those being taken are in memory.
+///
+/// The archive's own reader lends its entries out one at a time, and rows are taken of all of them side by side: each
+/// gets the file anew, from the place where its bytes start.
+pub fn rows(path: &Path) -> Result<Named<Rows>, Error> {
+    let malformed = |reason: String| Error::Malformed {
+        path: path.to_path_buf(),
+        format: "npz",
+        reason,
+    };
+    let mut archive = open(path)?;
+    let mut arrays = Vec::with_capacity(archive.len());
+    for index in 0..archive.len() {
+        let entry = archive.by_index(index).map_err(|e| malformed(e.to_string()))?;
+        let file = entry.name().map_err(|e| malformed(e.to_string()))?.into_owned();
+        let Some(name) = file.strip_suffix(".npy").map(str::to_owned) else {
+            continue;
+        };
+        let place = path.join(&file);
+        let start = entry.data_start().unwrap_or(0);
+        let packed = section(path, start, entry.compressed_size())?;
+        let len = Some(entry.size());
+        let source = match entry.compression() {
+            CompressionMethod::Stored => Source::new(&place, packed, len),
+            CompressionMethod::Deflated => Source::new(&place, DeflateDecoder::new(packed), len),
+            other => return Err(malformed(format!("`{name}` is compressed by {other}"))),
+        };
+        arrays.push((name, npy::rows(source)?));
     }
     Ok(arrays)
 }

@@ -6,7 +6,8 @@ use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
 use super::Named;
-use super::source::{Source, array};
+use super::rows::Rows;
+use super::source::{Source, array, section};
 use crate::error::Error;
 use crate::host::{DType, HostArray, TensorSpec};
 
@@ -36,6 +37,19 @@ pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
             Ok((entry.name, array(entry.spec, bytes)?))
         })
         .collect()
+}
+
+/// The rows of each array, of which only those being taken are in memory.
+pub fn rows(path: &Path) -> Result<Named<Rows>, Error> {
+    let (source, entries) = header(path)?;
+    let start = source.taken();
+    let rows = entries.into_iter().map(|entry| {
+        let len = (entry.end - entry.start) as u64;
+        let elements = section(path, start + entry.start as u64, len)?;
+        let source = Source::new(path, elements, Some(len));
+        Ok((entry.name, Rows::of_source(entry.spec, source, false)?))
+    });
+    rows.collect()
 }
 
 /// An array's place among the elements, in bytes.

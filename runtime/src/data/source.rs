@@ -1,7 +1,7 @@
 //! An open data file, plain or gzip'd, that knows where it is for its errors.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -12,7 +12,7 @@ use crate::host::{Bytes, HostArray, TensorSpec};
 /// A data file from which a format is read, front to back.
 pub struct Source<'a> {
     path: PathBuf,
-    reader: Box<dyn Read + 'a>,
+    reader: Box<dyn Read + Send + 'a>,
     /// How many bytes there are in all; `None` where only reading tells.
     len: Option<u64>,
     taken: u64,
@@ -32,7 +32,7 @@ impl<'a> Source<'a> {
     }
 
     /// A source of `len` bytes inside the file at `path`.
-    pub fn new(path: &Path, reader: impl Read + 'a, len: Option<u64>) -> Source<'a> {
+    pub fn new(path: &Path, reader: impl Read + Send + 'a, len: Option<u64>) -> Source<'a> {
         Source {
             path: path.to_path_buf(),
             reader: Box::new(reader),
@@ -48,6 +48,11 @@ impl<'a> Source<'a> {
     /// How many bytes there are in all, where that is known beforehand.
     pub fn len(&self) -> Option<u64> {
         self.len
+    }
+
+    /// How many bytes have been read.
+    pub fn taken(&self) -> u64 {
+        self.taken
     }
 
     /// The next `len` bytes, fewer at the end.
@@ -139,6 +144,14 @@ pub fn open_file(path: &Path) -> Result<(File, u64), Error> {
         Ok((file, metadata.len()))
     };
     open().map_err(|error| unreadable(path, &error))
+}
+
+/// A stretch of a plain file, to be read by itself.
+pub fn section(path: &Path, start: u64, len: u64) -> Result<impl Read + Send + use<>, Error> {
+    let (mut file, _) = open_file(path)?;
+    let sought = file.seek(SeekFrom::Start(start));
+    sought.map_err(|error| unreadable(path, &error))?;
+    Ok(BufReader::with_capacity(1 << 16, file.take(len)))
 }
 
 pub fn unreadable(path: &Path, error: &io::Error) -> Error {

@@ -56,6 +56,19 @@ pub enum Error {
         column: usize,
         found: String,
     },
+    NoFiles {
+        pattern: PathBuf,
+        reason: String,
+    },
+    FilesDiffer {
+        first: PathBuf,
+        other: PathBuf,
+        reason: String,
+    },
+    DataChanged {
+        name: PathBuf,
+        reason: String,
+    },
 
     // Values and writing.
     ByteCount {
@@ -230,8 +243,8 @@ pub enum Error {
 }
 
 /// All codes, in order.
-pub const CODES: [&str; 50] = [
-    "E0701", "E0702", "E0703", "E0704", "E0705", "E0706", "E0707", "E0712", "E0713", "E0714",
+pub const CODES: [&str; 53] = [
+    "E0701", "E0702", "E0703", "E0704", "E0705", "E0706", "E0707", "E0708", "E0709", "E0710", "E0712", "E0713", "E0714",
     "E0715", "E0716", "E0717", "E0718", "E0719", "E0720", "E0721", "E0722", "E0723", "E0724",
     "E0730", "E0731", "E0732", "E0733", "E0734", "E0735", "E0741", "E0742", "E0743", "E0800",
     "E0801", "E0802", "E0803", "E0804", "E0805", "E0806", "E0807", "E0808", "E0809", "E0810",
@@ -249,6 +262,9 @@ impl Error {
             Error::Truncated { .. } => "E0705",
             Error::Malformed { .. } => "E0706",
             Error::UnsupportedElement { .. } => "E0707",
+            Error::NoFiles { .. } => "E0708",
+            Error::FilesDiffer { .. } => "E0709",
+            Error::DataChanged { .. } => "E0710",
             Error::FormatSpec { .. } => "E0712",
             Error::Unwritable { .. } => "E0713",
             Error::WriteFailed { .. } => "E0714",
@@ -355,6 +371,19 @@ mod tests {
                 line: 3,
                 column: 2,
                 found: text("four"),
+            },
+            Error::NoFiles {
+                pattern: "/data/*.npz".into(),
+                reason: text("no file matches it"),
+            },
+            Error::FilesDiffer {
+                first: "/data/a.npy".into(),
+                other: "/data/b.npy".into(),
+                reason: text("`x` is f32[3, 4] in the one and f32[3, 5] in the other"),
+            },
+            Error::DataChanged {
+                name: "/data/*.npz".into(),
+                reason: text("there are fewer rows"),
             },
             Error::ByteCount {
                 spec: spec(),

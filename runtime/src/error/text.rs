@@ -61,6 +61,24 @@ impl fmt::Display for Error {
                 "{}, line {line}, column {column}: expected a number, found \"{found}\"",
                 show(path)
             ),
+            Error::NoFiles { pattern, reason } => {
+                write!(f, "no data files {}: {reason}", show(pattern))
+            }
+            Error::FilesDiffer {
+                first,
+                other,
+                reason,
+            } => write!(
+                f,
+                "{} and {} cannot follow each other: {reason}",
+                show(first),
+                show(other)
+            ),
+            Error::DataChanged { name, reason } => write!(
+                f,
+                "the data of {} has changed since the program was compiled: {reason}",
+                show(name)
+            ),
             Error::ByteCount {
                 spec,
                 expected,

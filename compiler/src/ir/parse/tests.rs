@@ -349,6 +349,11 @@ impl Random {
                 path: self.text(),
                 fields: vec![(self.text(), ty.clone())],
             }),
+            22 if self.flag() => Op::Host(HostSource::Batches {
+                path: self.text(),
+                fields: vec![(self.text(), ty.clone())],
+                count: self.below(9),
+            }),
             22 => Op::Host(HostSource::NumpyPermutations {
                 seed: self.next(),
                 n: self.below(9),
@@ -361,6 +366,10 @@ impl Random {
                     names: self.list(Random::text),
                 };
                 return (Op::Effect(effect), vec![]);
+            }
+            25 if self.flag() => {
+                let names = self.list(Random::text);
+                return (Op::Effect(Effect::Metrics { names }), vec![]);
             }
             25 => {
                 let tolerance_bits = self.next();

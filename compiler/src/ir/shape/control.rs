@@ -168,16 +168,25 @@ pub fn custom_vjp(
     Ok(function.to_vec())
 }
 
-pub fn host(source: &HostSource) -> Vec<Type> {
-    match source {
-        HostSource::Dataset { fields, .. } | HostSource::Load { fields, .. } => {
+pub fn host(source: &HostSource, args: &[&Type]) -> Result<Vec<Type>, String> {
+    if let HostSource::Batches { .. } = source {
+        let [key, i] = super::operands(args)?;
+        let fits = *key == Type::new(Elem::U32, [2]) && *i == Type::scalar(Elem::I32);
+        require(fits, || format!("{key} and {i} are no key and position"))?;
+    } else {
+        let [] = super::operands(args)?;
+    }
+    Ok(match source {
+        HostSource::Dataset { fields, .. }
+        | HostSource::Load { fields, .. }
+        | HostSource::Batches { fields, .. } => {
             fields.iter().map(|(_, t)| t.clone()).collect()
         }
         HostSource::NumpyPermutations { n, count, .. } => {
             vec![Type::new(Elem::I32, [*count, *n])]
         }
         HostSource::Time => vec![Type::scalar(Elem::F64)],
-    }
+    })
 }
 
 pub fn effect(effect: &Effect, args: &[&Type]) -> Result<(), String> {
@@ -190,6 +199,15 @@ pub fn effect(effect: &Effect, args: &[&Type]) -> Result<(), String> {
             let (condition, said) = args.split_first().ok_or("there is no condition")?;
             is_bool_scalar(condition)?;
             print(message, said)
+        }
+        Effect::Metrics { names } => {
+            require(names.len() + 1 == args.len(), || {
+                format!("{} names for {} operands", names.len(), args.len())
+            })?;
+            args.iter().try_for_each(|t| {
+                is_numeric(t)?;
+                require(t.rank() == 0, || format!("{t} is no single number"))
+            })
         }
         Effect::AssertClose { .. } => {
             require(args.len().is_multiple_of(2), || {

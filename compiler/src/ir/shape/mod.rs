@@ -110,10 +110,7 @@ pub fn infer(op: &Op, args: &[&Type], regions: &[Vec<Type>]) -> Result<Vec<Type>
         Op::Barrier => args.iter().map(|&t| t.clone()).collect(),
         Op::Shard { axes } => vec![structural::shard(axes, args)?],
 
-        Op::Host(source) => {
-            let [] = operands(args)?;
-            control::host(source)
-        }
+        Op::Host(source) => control::host(source, args)?,
         Op::Effect(effect) => {
             control::effect(effect, args)?;
             Vec::new()

@@ -179,6 +179,7 @@ impl Op {
             Op::Host(source) => match source {
                 HostSource::Dataset { .. } => "dataset",
                 HostSource::Load { .. } => "load",
+                HostSource::Batches { .. } => "batches",
                 HostSource::NumpyPermutations { .. } => "numpy_permutations",
                 HostSource::Time => "time",
             },
@@ -187,6 +188,7 @@ impl Op {
                 Effect::Debug(_) => "debug",
                 Effect::Save { .. } => "save",
                 Effect::Assert(_) => "assert",
+                Effect::Metrics { .. } => "metrics",
                 Effect::AssertClose { .. } => "assert_close",
             },
         }

@@ -175,6 +175,11 @@ fn outside(name: &str, attrs: &mut Attrs, results: &[Type]) -> Result<Op, String
             path: attrs.text("path")?,
             fields: fields(attrs, results)?,
         }),
+        "batches" => Op::Host(HostSource::Batches {
+            path: attrs.text("path")?,
+            fields: fields(attrs, results)?,
+            count: attrs.word("count")?,
+        }),
         "numpy_permutations" => Op::Host(HostSource::NumpyPermutations {
             seed: attrs.word("seed")?,
             n: attrs.word("n")?,
@@ -188,6 +193,9 @@ fn outside(name: &str, attrs: &mut Attrs, results: &[Type]) -> Result<Op, String
             names: texts(attrs, "names")?,
         }),
         "assert" => Op::Effect(Effect::Assert(pieces(attrs)?)),
+        "metrics" => Op::Effect(Effect::Metrics {
+            names: texts(attrs, "names")?,
+        }),
         "assert_close" => {
             let tolerance = attrs.take("tolerance")?;
             let literal = read_literal(&tolerance, &Type::scalar(Elem::F64))?;

@@ -206,6 +206,15 @@ fn host(source: &HostSource) -> Fields {
             ("path", Attr::Text(path.clone())),
             ("fields", names(fields)),
         ],
+        HostSource::Batches {
+            path,
+            fields,
+            count,
+        } => vec![
+            ("path", Attr::Text(path.clone())),
+            ("fields", names(fields)),
+            ("count", Attr::word(count)),
+        ],
         HostSource::NumpyPermutations { seed, n, count } => vec![
             ("seed", Attr::word(seed)),
             ("n", Attr::word(n)),
@@ -227,6 +236,10 @@ fn effect(effect: &Effect) -> Fields {
                 Attr::List(names.iter().cloned().map(Attr::Text).collect()),
             ),
         ],
+        Effect::Metrics { names } => vec![(
+            "names",
+            Attr::List(names.iter().cloned().map(Attr::Text).collect()),
+        )],
         Effect::AssertClose { tolerance_bits } => {
             vec![(
                 "tolerance",

@@ -19,6 +19,7 @@ mod shape;
 mod slices;
 
 pub use args::{Args, Given};
+pub use random::key as check_key;
 
 use super::cx::{Cx, bad, is_bad};
 use super::expr::builtin;

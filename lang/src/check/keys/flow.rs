@@ -478,6 +478,7 @@ impl<'f> Flow<'f> {
                         }
                     }
                     ForIter::Over(e) => self.consume(e),
+                    ForIter::Batches(b) => self.consume(&b.key),
                 }
                 let mut fresh = locals_of(pattern);
                 if fresh.is_empty() {
@@ -512,6 +513,10 @@ impl<'f> Flow<'f> {
             Effect::Assert { cond, message } => {
                 self.visit(cond);
                 self.pieces(message);
+            }
+            Effect::Log { step, values } => {
+                self.visit(step);
+                values.iter().for_each(|(_, value)| self.visit(value));
             }
             Effect::AssertClose {
                 actual, expected, ..

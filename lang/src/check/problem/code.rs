@@ -124,6 +124,8 @@ impl Problem {
             P::FormatSpec { .. } => "E0604",
             P::TwoMains { .. } => "E0605",
             P::SaveFormat { .. } => "E0606",
+            P::Batches { .. } => "E0608",
+            P::LogValue { .. } => "E0609",
             P::Data { error, .. } => error.code,
 
             P::BothStretch { .. } => "W0101",

@@ -4,7 +4,7 @@ mod code;
 mod parts;
 mod prose;
 
-pub use parts::{Context, Growth, Operand, Repeat};
+pub use parts::{BatchesFault, Context, Growth, Operand, Repeat};
 
 use super::cx::Place;
 use super::infer::Clash;
@@ -212,6 +212,8 @@ pub enum Problem {
     HostHere { span: Span, name: &'static str },
     FormatSpec { span: Span, value: Span, spec: String, ty: Ty, wants_int: bool },
     SaveFormat { span: Span, path: String },
+    Batches { span: Span, fault: BatchesFault },
+    LogValue { span: Span, name: Name, ty: Ty, wants_int: bool },
     Data { span: Span, error: LoadError },
 
     // Warnings.

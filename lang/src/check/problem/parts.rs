@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::span::Span;
-use crate::typed::Ty;
+use crate::typed::{Dim, Ty};
 
 /// An operand in a message.
 #[derive(Clone, Debug)]
@@ -73,6 +73,17 @@ pub enum Context {
     Cotangent {
         params: Span,
     },
+}
+
+/// What is wrong with `batches`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BatchesFault {
+    /// It stands elsewhere than after `in`.
+    Place,
+    /// It is given something else than `load(…)`.
+    NotLoad,
+    /// No batch is full.
+    TooFew { rows: i64, size: Dim },
 }
 
 /// Why one place uses a key more than once.

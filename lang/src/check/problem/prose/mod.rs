@@ -253,6 +253,8 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         | P::HostHere { .. }
         | P::FormatSpec { .. }
         | P::SaveFormat { .. }
+        | P::Batches { .. }
+        | P::LogValue { .. }
         | P::Data { .. }
         | P::Unused { .. }
         | P::Unreachable { .. }

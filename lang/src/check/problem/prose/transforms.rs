@@ -2,9 +2,10 @@
 
 use super::{count, elsewhere, error};
 use crate::check::cx::Place;
-use crate::check::problem::{Problem, Repeat};
+use crate::check::problem::{BatchesFault, Problem, Repeat};
 use crate::check::show::Names;
 use crate::diag::Diagnostic;
+use crate::span::Span;
 
 pub fn say(p: &Problem, n: &Names) -> Diagnostic {
     use Problem as P;
@@ -262,7 +263,10 @@ fn outside(p: &Problem, n: &Names) -> Diagnostic {
             *span,
             "functions see only their arguments",
         )
-        .help(format!("call `{name}` in `main` and pass the result")),
+        .help(match *name {
+            "batches" => "go through them in `main`, and call the function with each".to_string(),
+            _ => format!("call `{name}` in `main` and pass the result"),
+        }),
         P::FormatSpec {
             span,
             value,
@@ -284,6 +288,21 @@ fn outside(p: &Problem, n: &Names) -> Diagnostic {
             format!("cannot save as `{path}`"),
             *span,
             "files are saved as .safetensors",
+        ),
+        P::Batches { span, fault } => batches(p, n, *span, fault),
+        P::LogValue {
+            span,
+            name,
+            ty,
+            wants_int,
+        } => error(
+            p,
+            match wants_int {
+                true => "the step that `log` is given first must be an integer".to_string(),
+                false => format!("`log` writes numbers, and `{name}` is none"),
+            },
+            *span,
+            format!("this is {}", n.ty(ty)),
         ),
         P::Data { span, error: e } => {
             let d = error(p, e.message.clone(), *span, "needed to compile the program");
@@ -332,6 +351,31 @@ fn outside(p: &Problem, n: &Names) -> Diagnostic {
         )
         .help("assign it with `let`, or remove the `;` if it is the result"),
         _ => elsewhere(p),
+    }
+}
+
+fn batches(p: &Problem, n: &Names, span: Span, fault: &BatchesFault) -> Diagnostic {
+    match fault {
+        BatchesFault::Place => error(
+            p,
+            "`batches` can only be gone through by a `for` of `main`",
+            span,
+            "a batch is there while the loop is at it",
+        )
+        .help("`for b in batches(load(\"data/*.npz\"), 128, key(0)) { … }`"),
+        BatchesFault::NotLoad => error(
+            p,
+            "`batches` reads from files",
+            span,
+            "this must be `load(…)` itself",
+        )
+        .help("of values that are there, take rows by `permutation` and `slice`"),
+        BatchesFault::TooFew { rows, size } => error(
+            p,
+            format!("there are {rows} rows, which do not fill a batch"),
+            span,
+            format!("asks for {} in each", n.dim(size)),
+        ),
     }
 }
 

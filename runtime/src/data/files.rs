@@ -1,0 +1,126 @@
+//! Several files as one: a pattern such as `big/*.npz` names files whose arrays follow each other, row by row.
+
+use std::path::{Path, PathBuf};
+
+use super::Contents;
+use crate::error::Error;
+use crate::host::{Bytes, HostArray, TensorSpec};
+
+/// The files of a name: itself, or in order of their names those that it matches where it is a pattern.
+/// A file that is really called so is meant before any pattern.
+pub fn expand(name: &Path) -> Result<Vec<PathBuf>, Error> {
+    let text = name.to_string_lossy();
+    if !text.contains(['*', '?', '[']) || name.exists() {
+        return Ok(vec![name.to_path_buf()]);
+    }
+    let none = |reason: &str| Error::NoFiles {
+        pattern: name.to_path_buf(),
+        reason: reason.to_owned(),
+    };
+    let found = glob::glob(&text).map_err(|error| none(error.msg))?;
+    let files: Vec<PathBuf> = found.flatten().filter(|path| path.is_file()).collect();
+    match files.is_empty() {
+        true => Err(none("no file matches it")),
+        false => Ok(files),
+    }
+}
+
+/// The types of the arrays of all files together. `parts`: those of each file, of which there is at least one.
+pub fn join_specs(parts: Vec<(PathBuf, Contents<TensorSpec>)>) -> Result<Contents<TensorSpec>, Error> {
+    let mut parts = parts.into_iter();
+    let Some((first, mut all)) = parts.next() else {
+        return Ok(Contents::Named(Vec::new()));
+    };
+    for (path, part) in parts {
+        each_pair(&first, &mut all, &path, part, |all, part| {
+            all.shape[0] += part.shape[0];
+        })?;
+    }
+    Ok(all)
+}
+
+/// The arrays of all files together, rows after rows.
+pub fn join_arrays(parts: Vec<(PathBuf, Contents<HostArray>)>) -> Result<Contents<HostArray>, Error> {
+    let specs = |contents: &Contents<HostArray>| match contents {
+        Contents::One(array) => Contents::One(array.spec().clone()),
+        Contents::Named(arrays) => {
+            let named = arrays.iter().map(|(n, a)| (n.clone(), a.spec().clone()));
+            Contents::Named(named.collect())
+        }
+    };
+    let described = parts.iter().map(|(p, c)| (p.clone(), specs(c))).collect();
+    let whole = join_specs(described)?;
+    if parts.len() == 1 {
+        let mut parts = parts;
+        return Ok(parts.remove(0).1);
+    }
+    // Joining the types has made sure that every part has every array.
+    let stack = |spec: &TensorSpec, name: Option<&str>| -> Result<HostArray, Error> {
+        let too_large = || Error::TensorTooLarge { spec: spec.clone() };
+        let mut bytes = Bytes::zeroed(spec.byte_len().ok_or_else(too_large)?);
+        let mut at = 0;
+        for (_, part) in &parts {
+            let array = match part {
+                Contents::One(array) => Some(array),
+                Contents::Named(arrays) => {
+                    let own = arrays.iter().find(|(n, _)| Some(n.as_str()) == name);
+                    own.map(|(_, array)| array)
+                }
+            };
+            let part = array.map_or(&[] as &[u8], HostArray::bytes);
+            bytes.as_mut_slice()[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+        HostArray::new(spec.dtype, spec.shape.clone(), bytes)
+    };
+    Ok(match &whole {
+        Contents::One(spec) => Contents::One(stack(spec, None)?),
+        Contents::Named(specs) => {
+            let arrays = specs.iter().map(|(n, s)| Ok((n.clone(), stack(s, Some(n))?)));
+            Contents::Named(arrays.collect::<Result<_, Error>>()?)
+        }
+    })
+}
+
+/// Meets each array of a further file with that of the same name so far, once it is sure that rows of the one can
+/// follow rows of the other.
+fn each_pair(
+    first: &Path,
+    all: &mut Contents<TensorSpec>,
+    path: &Path,
+    part: Contents<TensorSpec>,
+    join: impl Fn(&mut TensorSpec, &TensorSpec),
+) -> Result<(), Error> {
+    let differ = |reason: String| Error::FilesDiffer {
+        first: first.to_path_buf(),
+        other: path.to_path_buf(),
+        reason,
+    };
+    let pair = |name: &str, a: &mut TensorSpec, b: &TensorSpec| {
+        let named = match name {
+            "" => String::new(),
+            name => format!("`{name}` "),
+        };
+        let same = a.dtype == b.dtype && !b.shape.is_empty() && a.shape.get(1..) == b.shape.get(1..);
+        if !same {
+            return Err(differ(format!("{named}is {a} in the one and {b} in the other")));
+        }
+        join(a, b);
+        Ok(())
+    };
+    match (all, part) {
+        (Contents::One(a), Contents::One(b)) => pair("", a, &b),
+        (Contents::Named(many), Contents::Named(others)) => {
+            let missing = |name: &str| differ(format!("only one of them has an array `{name}`"));
+            if let Some((name, _)) = others.iter().find(|(n, _)| !many.iter().any(|(m, _)| m == n)) {
+                return Err(missing(name));
+            }
+            for (name, a) in many {
+                let b = others.iter().find(|(n, _)| n == name);
+                pair(name, a, &b.ok_or_else(|| missing(name))?.1)?;
+            }
+            Ok(())
+        }
+        _ => Err(differ("only one of them has names for its arrays".to_owned())),
+    }
+}
