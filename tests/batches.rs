@@ -76,7 +76,12 @@ fn batches_are_cut_for_several_devices() {
     let dir = folder(SUMS);
     for device in ["cpu", "cpu:2"] {
         let run = tpuc_in(dir.path(), &["run", "p.tl", "--device", device]);
-        assert_eq!((run.code, run.stdout.as_str()), (0, "100 1 1\n"), "{}", run.stderr);
+        assert_eq!(
+            (run.code, run.stdout.as_str()),
+            (0, "100 1 1\n"),
+            "{}",
+            run.stderr
+        );
     }
 }
 
@@ -85,10 +90,23 @@ fn files_that_change_are_noticed() {
     let dir = folder("main { for b in batches(load(\"big/*.csv\"), 20, key(1)) { print(b); } }\n");
     fs::write(dir.path().join("big/d.csv"), "x,z\n1,2\n").expect("the folder can be written");
     let run = tpuc_in(dir.path(), &["check", "p.tl"]);
-    expect(&run, 1, &["error[E0709]", "big/a.csv and big/d.csv", "an array `z`", "p.tl:1"]);
+    expect(
+        &run,
+        1,
+        &[
+            "error[E0709]",
+            "big/a.csv and big/d.csv",
+            "an array `z`",
+            "p.tl:1",
+        ],
+    );
     fs::remove_dir_all(dir.path().join("big")).expect("the folder can be written");
     let run = tpuc_in(dir.path(), &["check", "p.tl"]);
-    expect(&run, 1, &["error[E0708]", "big/*.csv", "no file matches it"]);
+    expect(
+        &run,
+        1,
+        &["error[E0708]", "big/*.csv", "no file matches it"],
+    );
 }
 
 /// Killed inside of an epoch and resumed, a run ends with the same bits: the batches go on where they were.
@@ -110,7 +128,15 @@ fn a_killed_epoch_is_resumed() {
     assert_eq!(run.code, 0, "{}", run.stderr);
 
     let cut = folder(program);
-    let args = ["run", "p.tl", "--checkpoint", "c", "--every", "3", "--resume"];
+    let args = [
+        "run",
+        "p.tl",
+        "--checkpoint",
+        "c",
+        "--every",
+        "3",
+        "--resume",
+    ];
     let mut child = Command::new(env!("CARGO_BIN_EXE_tpuc"))
         .current_dir(cut.path())
         .args(args)
@@ -135,7 +161,10 @@ fn metrics_are_json_lines_and_an_event_file() {
         "main { for i in 0..3 { log(i, loss=1.0 / f32(i), rows=10 * i); } log(7, big=f64(0.1)); }\n",
     );
     let run = tpuc_in(dir.path(), &["run", "p.tl", "--log", "runs/a"]);
-    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+    assert_eq!(
+        (run.code, run.stdout.as_str(), run.stderr.as_str()),
+        (0, "", "")
+    );
     let text = fs::read_to_string(dir.path().join("runs/a/metrics.jsonl")).expect("it is there");
     let lines: Vec<Value> = text
         .lines()
@@ -143,12 +172,22 @@ fn metrics_are_json_lines_and_an_event_file() {
         .collect();
     let of = |name: &str| lines.iter().map(|l| l[name].clone()).collect::<Vec<_>>();
     assert_eq!(of("step"), [0, 1, 2, 7]);
-    assert_eq!(of("loss"), [Value::Null, 1.0.into(), 0.5.into(), Value::Null]);
+    assert_eq!(
+        of("loss"),
+        [Value::Null, 1.0.into(), 0.5.into(), Value::Null]
+    );
     assert_eq!(of("rows"), [0.into(), 10.into(), 20.into(), Value::Null]);
     assert_eq!(lines[3]["big"], 0.1);
     let events = fs::read_dir(dir.path().join("runs/a")).expect("it is there");
-    let names = events.flatten().map(|e| e.file_name().to_string_lossy().into_owned());
-    assert_eq!(names.filter(|n| n.starts_with("events.out.tfevents.")).count(), 1);
+    let names = events
+        .flatten()
+        .map(|e| e.file_name().to_string_lossy().into_owned());
+    assert_eq!(
+        names
+            .filter(|n| n.starts_with("events.out.tfevents."))
+            .count(),
+        1
+    );
 
     // Without a folder they go nowhere; a folder that cannot be written is said before the run.
     assert_eq!(tpuc_in(dir.path(), &["run", "p.tl"]).code, 0);

@@ -53,7 +53,8 @@ impl Metrics {
 
     pub fn write(&mut self, step: i64, metrics: &[Metric], now: SystemTime) -> Result<(), Error> {
         let wall_time = since_epoch(now).as_secs_f64();
-        self.lines.write(line(step, metrics, wall_time).as_bytes())?;
+        self.lines
+            .write(line(step, metrics, wall_time).as_bytes())?;
         let value = |m: &Metric| Value {
             tag: Some(m.name.clone()),
             simple_value: Some(m.value.to_f64() as f32),
@@ -121,7 +122,9 @@ fn record(event: &[u8]) -> Vec<u8> {
 
 /// CRC-32C, rotated and moved away, so that checksums of checksums differ.
 fn checksum(bytes: &[u8]) -> [u8; 4] {
-    let masked = crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8);
+    let masked = crc32c::crc32c(bytes)
+        .rotate_right(15)
+        .wrapping_add(0xa282_ead8);
     masked.to_le_bytes()
 }
 
@@ -188,11 +191,17 @@ mod tests {
     fn event_files_are_those_of_tensorboard() {
         let folder = tempfile::tempdir().unwrap();
         let mut metrics = Metrics::open(folder.path(), at(1000.5)).unwrap();
-        metrics.write(3, &[loss(0.25), loss(-1.0)], at(1001.0)).unwrap();
-        metrics.write(-1, &[loss(f32::INFINITY)], at(1002.25)).unwrap();
+        metrics
+            .write(3, &[loss(0.25), loss(-1.0)], at(1001.0))
+            .unwrap();
+        metrics
+            .write(-1, &[loss(f32::INFINITY)], at(1002.25))
+            .unwrap();
         let entries = fs::read_dir(folder.path()).unwrap().flatten();
         let mut files = entries.map(|e| e.path());
-        let events = files.find(|p| p.to_string_lossy().contains("tfevents")).unwrap();
+        let events = files
+            .find(|p| p.to_string_lossy().contains("tfevents"))
+            .unwrap();
         let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
         let expected = include_str!("../tests/reference/events.txt");
         assert_eq!(hex(&fs::read(events).unwrap()), expected.trim());

@@ -18,7 +18,8 @@ use zip::{CompressionMethod, ZipWriter};
 /// An npy file of version 1.
 fn npy(descr: &str, shape: &str, order: bool, elements: &[u8]) -> Vec<u8> {
     let order = if order { "True" } else { "False" };
-    let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    let mut header =
+        format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
     while (header.len() + 11) % 64 != 0 {
         header.push(' ');
     }
@@ -124,7 +125,10 @@ fn each_row_comes_once_in_an_order_of_the_key() {
     // What does not fill a batch is left out, and taking up in the middle gives the same.
     let sevens = numbers(request(name.clone(), 7, 7), 7);
     assert_eq!(sevens, found[..49]);
-    let later = Request { first: 3, ..request(name, 7, 7) };
+    let later = Request {
+        first: 3,
+        ..request(name, 7, 7)
+    };
     assert_eq!(numbers(later, 4), sevens[21..]);
 }
 
@@ -133,10 +137,16 @@ fn a_small_pool_still_gives_each_row_once() {
     let folder = folder();
     let name = folder.path().join("*.npz");
     // Room for one batch; less is never had.
-    let small = Request { pool: 1, ..request(name, 5, 3) };
+    let small = Request {
+        pool: 1,
+        ..request(name, 5, 3)
+    };
     let found = numbers(small, 10);
     assert_eq!(found.iter().copied().collect::<BTreeSet<_>>().len(), 50);
-    assert_ne!(found, numbers(request(folder.path().join("*.npz"), 5, 3), 10));
+    assert_ne!(
+        found,
+        numbers(request(folder.path().join("*.npz"), 5, 3), 10)
+    );
 }
 
 #[test]
@@ -145,14 +155,23 @@ fn every_format_is_streamed() {
     let file = |name: &str| folder.path().join(name);
     let rows: Vec<u32> = (0..12).collect();
     let columns: Vec<u32> = rows.iter().flat_map(|i| [2 * i, 2 * i + 1]).collect();
-    let across: Vec<u32> = (0..2).flat_map(|j| rows.iter().map(move |i| 2 * i + j)).collect();
+    let across: Vec<u32> = (0..2)
+        .flat_map(|j| rows.iter().map(move |i| 2 * i + j))
+        .collect();
     let plain = npy("<f4", "(12, 2)", false, &floats(columns.iter().copied()));
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(&plain).unwrap();
     fs::write(file("a.npy"), &plain).unwrap();
     fs::write(file("b.npy.gz"), encoder.finish().unwrap()).unwrap();
-    fs::write(file("c.npy"), npy("<f4", "(12, 2)", true, &floats(across.into_iter()))).unwrap();
-    let text: String = rows.iter().map(|i| format!("{},{}\n", 2 * i, 2 * i + 1)).collect();
+    fs::write(
+        file("c.npy"),
+        npy("<f4", "(12, 2)", true, &floats(across.into_iter())),
+    )
+    .unwrap();
+    let text: String = rows
+        .iter()
+        .map(|i| format!("{},{}\n", 2 * i, 2 * i + 1))
+        .collect();
     fs::write(file("d.csv"), text).unwrap();
     let mut idx = vec![0, 0, 0x0d, 2, 0, 0, 0, 12, 0, 0, 0, 2];
     idx.extend(columns.iter().flat_map(|&n| (n as f32).to_be_bytes()));
@@ -200,7 +219,12 @@ fn files_that_cannot_follow_each_other_are_refused() {
     fs::write(file("2.npy"), npy("<f4", "(1, 3)", false, &floats(0..3))).unwrap();
     let error = refused("?.npy");
     assert_eq!(error.code(), "E0709");
-    assert!(error.to_string().contains("f32[1, 2] in the one and f32[1, 3] in the other"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("f32[1, 2] in the one and f32[1, 3] in the other"),
+        "{error}"
+    );
     fs::write(file("2.npy"), npy("<f4", "()", false, &floats(0..1))).unwrap();
     assert_eq!(refused("?.npy").code(), "E0709");
     fs::write(file("d.npz"), npy("<f4", "(1, 2)", false, &floats(0..2))).unwrap();
@@ -248,7 +272,14 @@ fn data_that_has_changed_is_noticed() {
         };
         let mut batches = Batches::start(one);
         let error = (0..4000).find_map(|_| batches.next_batch().err()).unwrap();
-        assert!(matches!(error, Error::Truncated { .. }), "{}: {error}", path.display());
+        assert!(
+            matches!(error, Error::Truncated { .. }),
+            "{}: {error}",
+            path.display()
+        );
     }
-    assert_eq!(describe(Path::new("/nowhere/*.npz")).unwrap_err().code(), "E0708");
+    assert_eq!(
+        describe(Path::new("/nowhere/*.npz")).unwrap_err().code(),
+        "E0708"
+    );
 }

@@ -283,7 +283,10 @@ impl Job<'_> {
             }
             None => (None, None),
         };
-        let metrics = self.how.log.map(|folder| Metrics::open(folder, SystemTime::now()));
+        let metrics = self
+            .how
+            .log
+            .map(|folder| Metrics::open(folder, SystemTime::now()));
         let metrics = metrics.transpose()?;
         self.progress.doing("running");
         let executor = Executor::new(backend, self.plan, self.around, &mut out, self.progress);

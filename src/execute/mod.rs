@@ -375,7 +375,10 @@ impl<B: Backend> Executor<'_, B> {
     /// Waits for the turn before: a batch is brought over while the one before it is computed with, and no sooner, or
     /// all of the data would wait in memory.
     fn keep_pace(&self) -> Result<(), Failure> {
-        let made = self.carried.iter().filter_map(|c| self.slots[c.current.0 as usize].as_ref());
+        let made = self
+            .carried
+            .iter()
+            .filter_map(|c| self.slots[c.current.0 as usize].as_ref());
         for buffer in made {
             self.backend.wait(buffer)?;
         }

@@ -36,7 +36,9 @@ impl Streams {
     ) -> Result<Vec<HostArray>, Failure> {
         let words = given.first().and_then(HostArray::to_vec::<u32>);
         let words = words.unwrap_or_default();
-        let key = words.iter().fold(0, |key, &word| key << 32 | u64::from(word));
+        let key = words
+            .iter()
+            .fold(0, |key, &word| key << 32 | u64::from(word));
         let at = given.get(1).and_then(HostArray::to_vec::<i32>);
         let at = at.and_then(|at| usize::try_from(*at.first()?).ok());
         let at = at.unwrap_or(0);

@@ -193,7 +193,9 @@ pub enum Effect {
     /// The condition, one bool, then what its message is made of.
     Assert(Vec<PrintPiece>),
     /// What is measured at a step: an integer, then one number for each name.
-    Metrics { names: Vec<String> },
+    Metrics {
+        names: Vec<String>,
+    },
     /// Two operand lists of equal length, `actual` then `expected`; the tolerance is relative and absolute.
     AssertClose {
         tolerance_bits: u64,

@@ -13,7 +13,12 @@ use crate::typed::{Batches, Dim, Expr, ExprKind, Host, ShapeItem, Ty};
 impl<'a> Cx<'a, '_> {
     /// The builtin of this form that an expression calls, if nothing else has its name.
     pub fn calls_form(&mut self, e: &ast::Expr) -> Option<Form> {
-        let A::Call { callee, args, named } = &e.kind else {
+        let A::Call {
+            callee,
+            args,
+            named,
+        } = &e.kind
+        else {
             return None;
         };
         let A::Name(name) = &callee.kind else {

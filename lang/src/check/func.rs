@@ -119,12 +119,7 @@ impl Form {
     pub fn is_effect(self) -> bool {
         matches!(
             self,
-            Form::Print
-                | Form::Debug
-                | Form::Save
-                | Form::Assert
-                | Form::AssertClose
-                | Form::Log
+            Form::Print | Form::Debug | Form::Save | Form::Assert | Form::AssertClose | Form::Log
         )
     }
 }

@@ -95,7 +95,8 @@ impl<'a> Cx<'a, '_> {
     /// A name of the user's that is the name of a builtin. A variable `e` is not taken for the number.
     pub fn lint_shadowed(&mut self, name: &Name, span: Span, what: &'static str) {
         let scope = self.w.module(self.module);
-        let is_function = self.w.module(PRELUDE).items.contains_key(name) || is_builtin(name) && !is_common(name);
+        let is_function =
+            self.w.module(PRELUDE).items.contains_key(name) || is_builtin(name) && !is_common(name);
         let is_constant = constant(name).is_some() && !matches!(what, "variable" | "parameter");
         if !scope.std && (is_function || is_constant) {
             self.report(Problem::Shadows {

@@ -64,7 +64,9 @@ impl Cx<'_, '_> {
             }
             Effect::Log { step, values } => {
                 self.zonk_expr(step);
-                values.iter_mut().for_each(|(_, value)| self.zonk_expr(value));
+                values
+                    .iter_mut()
+                    .for_each(|(_, value)| self.zonk_expr(value));
             }
             Effect::AssertClose {
                 actual, expected, ..

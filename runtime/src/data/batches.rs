@@ -244,7 +244,9 @@ impl Stream {
             let same = spec.dtype == batch.dtype
                 && spec.shape.len() == batch.shape.len()
                 && spec.shape.get(1..) == batch.shape.get(1..);
-            let as_long = wanted.first().is_none_or(|w| w.spec().shape.first() == spec.shape.first());
+            let as_long = wanted
+                .first()
+                .is_none_or(|w| w.spec().shape.first() == spec.shape.first());
             if !same || !as_long {
                 return Err(changed(format!("`{name}` of {shown} is {spec}")));
             }

@@ -26,7 +26,9 @@ pub fn expand(name: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// The types of the arrays of all files together. `parts`: those of each file, of which there is at least one.
-pub fn join_specs(parts: Vec<(PathBuf, Contents<TensorSpec>)>) -> Result<Contents<TensorSpec>, Error> {
+pub fn join_specs(
+    parts: Vec<(PathBuf, Contents<TensorSpec>)>,
+) -> Result<Contents<TensorSpec>, Error> {
     let mut parts = parts.into_iter();
     let Some((first, mut all)) = parts.next() else {
         return Ok(Contents::Named(Vec::new()));
@@ -40,7 +42,9 @@ pub fn join_specs(parts: Vec<(PathBuf, Contents<TensorSpec>)>) -> Result<Content
 }
 
 /// The arrays of all files together, rows after rows.
-pub fn join_arrays(parts: Vec<(PathBuf, Contents<HostArray>)>) -> Result<Contents<HostArray>, Error> {
+pub fn join_arrays(
+    parts: Vec<(PathBuf, Contents<HostArray>)>,
+) -> Result<Contents<HostArray>, Error> {
     let specs = |contents: &Contents<HostArray>| match contents {
         Contents::One(array) => Contents::One(array.spec().clone()),
         Contents::Named(arrays) => {
@@ -76,7 +80,9 @@ pub fn join_arrays(parts: Vec<(PathBuf, Contents<HostArray>)>) -> Result<Content
     Ok(match &whole {
         Contents::One(spec) => Contents::One(stack(spec, None)?),
         Contents::Named(specs) => {
-            let arrays = specs.iter().map(|(n, s)| Ok((n.clone(), stack(s, Some(n))?)));
+            let arrays = specs
+                .iter()
+                .map(|(n, s)| Ok((n.clone(), stack(s, Some(n))?)));
             Contents::Named(arrays.collect::<Result<_, Error>>()?)
         }
     })
@@ -101,9 +107,12 @@ fn each_pair(
             "" => String::new(),
             name => format!("`{name}` "),
         };
-        let same = a.dtype == b.dtype && !b.shape.is_empty() && a.shape.get(1..) == b.shape.get(1..);
+        let same =
+            a.dtype == b.dtype && !b.shape.is_empty() && a.shape.get(1..) == b.shape.get(1..);
         if !same {
-            return Err(differ(format!("{named}is {a} in the one and {b} in the other")));
+            return Err(differ(format!(
+                "{named}is {a} in the one and {b} in the other"
+            )));
         }
         join(a, b);
         Ok(())
@@ -112,7 +121,10 @@ fn each_pair(
         (Contents::One(a), Contents::One(b)) => pair("", a, &b),
         (Contents::Named(many), Contents::Named(others)) => {
             let missing = |name: &str| differ(format!("only one of them has an array `{name}`"));
-            if let Some((name, _)) = others.iter().find(|(n, _)| !many.iter().any(|(m, _)| m == n)) {
+            if let Some((name, _)) = others
+                .iter()
+                .find(|(n, _)| !many.iter().any(|(m, _)| m == n))
+            {
                 return Err(missing(name));
             }
             for (name, a) in many {
@@ -121,6 +133,8 @@ fn each_pair(
             }
             Ok(())
         }
-        _ => Err(differ("only one of them has names for its arrays".to_owned())),
+        _ => Err(differ(
+            "only one of them has names for its arrays".to_owned(),
+        )),
     }
 }

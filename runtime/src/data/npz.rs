@@ -59,8 +59,13 @@ pub fn rows(path: &Path) -> Result<Named<Rows>, Error> {
     let mut archive = open(path)?;
     let mut arrays = Vec::with_capacity(archive.len());
     for index in 0..archive.len() {
-        let entry = archive.by_index(index).map_err(|e| malformed(e.to_string()))?;
-        let file = entry.name().map_err(|e| malformed(e.to_string()))?.into_owned();
+        let entry = archive
+            .by_index(index)
+            .map_err(|e| malformed(e.to_string()))?;
+        let file = entry
+            .name()
+            .map_err(|e| malformed(e.to_string()))?
+            .into_owned();
         let Some(name) = file.strip_suffix(".npy").map(str::to_owned) else {
             continue;
         };

@@ -26,7 +26,10 @@ pub struct Rows {
 }
 
 enum From {
-    Source { source: Source<'static>, swapped: bool },
+    Source {
+        source: Source<'static>,
+        swapped: bool,
+    },
     Array(HostArray),
 }
 
@@ -48,7 +51,11 @@ pub fn open(path: &Path) -> Result<Vec<(String, Rows)>, Error> {
 
 impl Rows {
     /// The rows of elements that come next in a source. `swapped`: their bytes are the wrong way round.
-    pub fn of_source(spec: TensorSpec, source: Source<'static>, swapped: bool) -> Result<Rows, Error> {
+    pub fn of_source(
+        spec: TensorSpec,
+        source: Source<'static>,
+        swapped: bool,
+    ) -> Result<Rows, Error> {
         Rows::new(spec, From::Source { source, swapped })
     }
 

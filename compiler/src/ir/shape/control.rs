@@ -179,9 +179,7 @@ pub fn host(source: &HostSource, args: &[&Type]) -> Result<Vec<Type>, String> {
     Ok(match source {
         HostSource::Dataset { fields, .. }
         | HostSource::Load { fields, .. }
-        | HostSource::Batches { fields, .. } => {
-            fields.iter().map(|(_, t)| t.clone()).collect()
-        }
+        | HostSource::Batches { fields, .. } => fields.iter().map(|(_, t)| t.clone()).collect(),
         HostSource::NumpyPermutations { n, count, .. } => {
             vec![Type::new(Elem::I32, [*count, *n])]
         }
