@@ -3,6 +3,7 @@
 mod ahead;
 mod cli;
 mod commands;
+mod costs;
 mod convert;
 mod execute;
 mod failure;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::lower::{self, Mesh, Module};
-use tpuc_compiler::opt::cost::device::CPU;
+use tpuc_compiler::opt::cost::device::{CPU, DeviceCost};
 use tpuc_compiler::opt::{self, Level};
 use tpuc_compiler::passes::{self, Stage};
 use tpuc_compiler::plan::{Plan, split};
@@ -107,6 +107,7 @@ pub fn plan(
     script: &Func,
     mesh: Vec<(String, usize)>,
     level: u8,
+    device: &DeviceCost,
     explain: Option<&Sources>,
 ) -> Plan {
     let mut plan = Plan {
@@ -114,23 +115,40 @@ pub fn plan(
         ..split(script)
     };
     for func in &mut plan.programs {
-        *func = optimise(func, level, explain);
+        *func = optimise(func, level, device, explain);
     }
     plan
 }
 
-/// The e-graph. With sources, what it did is said on the error stream.
-pub fn optimise(func: &Func, level: u8, explain: Option<&Sources>) -> Func {
-    let level = match level {
+/// The e-graph, with the costs of the device, then what the device's compiler needs. With sources, what the e-graph
+/// did is said on the error stream.
+pub fn optimise(
+    func: &Func,
+    level: u8,
+    device: &DeviceCost,
+    explain: Option<&Sources>,
+) -> Func {
+    let out = match explain {
+        Some(sources) => explained(func, level, device, sources),
+        None => opt::optimise(func, named_level(level), device).0,
+    };
+    match level > 0 && device.name == CPU.name {
+        true => passes::run(Stage::ForCpu, &out),
+        false => out,
+    }
+}
+
+fn named_level(level: u8) -> Level {
+    match level {
         0 => Level::None,
         1 => Level::Default,
         _ => Level::Aggressive,
-    };
-    let Some(sources) = explain else {
-        return opt::optimise(func, level, &CPU).0;
-    };
+    }
+}
+
+fn explained(func: &Func, level: u8, device: &DeviceCost, sources: &Sources) -> Func {
     let start = Instant::now();
-    let (out, report) = opt::optimise_explained(func, level, &CPU);
+    let (out, report) = opt::optimise_explained(func, named_level(level), device);
     let time = start.elapsed().as_secs_f64() * 1e3;
     eprint!("{}: {time:.1} ms\n{report}", func.name);
     for change in &report.changes {

@@ -2,6 +2,7 @@
 
 use super::fmt::write;
 use super::run::version_text;
+use crate::costs;
 use crate::ahead::analyse::{self, Context, details};
 use crate::ahead::chip::{self, Chip};
 use crate::ahead::counts::{self, Counts};
@@ -32,7 +33,13 @@ pub fn compile(args: &CompileArgs) -> Result<(), Failure> {
     let topology = Topology::open(&plugin, &args.target)?;
     mesh::settle(&mut program, topology.device_count())?;
     let (script, _) = pipeline::main_script(&program, &sources)?;
-    let plan = pipeline::plan(&script, mesh::axes(&program), args.program.opt, None);
+    let plan = pipeline::plan(
+        &script,
+        mesh::axes(&program),
+        args.program.opt,
+        costs::of_target(&args.target),
+        None,
+    );
     progress.doing("compiling");
     let report = report(args, &plan, &sources, &plugin, &topology)?;
     progress.done();

@@ -2,6 +2,7 @@
 
 use super::fmt::write;
 use super::run;
+use crate::costs;
 use crate::cli::{DumpArgs, Stage};
 use crate::execute::{device::compile_options, mesh};
 use crate::failure::Failure;
@@ -10,7 +11,7 @@ use similar::TextDiff;
 use std::fmt::Write;
 use std::path::Path;
 use tpuc_compiler::ir::Func;
-use tpuc_compiler::opt::cost::device::CPU;
+use tpuc_compiler::opt::cost::device::DeviceCost;
 use tpuc_compiler::opt::cost::groups;
 use tpuc_compiler::plan::Plan;
 use tpuc_compiler::specialise;
@@ -73,8 +74,8 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
             .join("\n")),
         Stage::Opt => {
             let mut plan = plan(args, &program, &sources)?;
-            optimise(args, &mut plan, &sources);
-            let fused = |f: &Func| format!("{f}{}", groups::text(f, &CPU));
+            let costs = optimise(args, &mut plan, &sources, &around)?;
+            let fused = |f: &Func| format!("{f}{}", groups::text(f, costs));
             Ok(plan
                 .programs
                 .iter()
@@ -91,7 +92,7 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
                 mesh::settle(&mut program, client.device_count())?;
             }
             let mut plan = plan(args, &program, &sources)?;
-            optimise(args, &mut plan, &sources);
+            optimise(args, &mut plan, &sources, &around)?;
             modules(args, &plan, &sources, device)
         }
     }
@@ -163,11 +164,19 @@ fn plan(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Plan, F
     Ok(Plan { mesh, ..plan })
 }
 
-fn optimise(args: &DumpArgs, plan: &mut Plan, sources: &Sources) {
+/// Each program, optimised for the device; its costs.
+fn optimise(
+    args: &DumpArgs,
+    plan: &mut Plan,
+    sources: &Sources,
+    around: &Surroundings,
+) -> Result<&'static DeviceCost, Failure> {
     let explain = args.explain_opt.then_some(sources);
+    let costs = costs::chosen(args.device.as_deref(), around)?;
     for func in &mut plan.programs {
-        *func = pipeline::optimise(func, args.program.opt, explain);
+        *func = pipeline::optimise(func, args.program.opt, costs, explain);
     }
+    Ok(costs)
 }
 
 fn modules(

@@ -1,5 +1,6 @@
 //! `tpuc run`.
 
+use crate::costs;
 use crate::cli::{BackendName, RunArgs};
 use crate::execute::checkpoint::{self, Checkpoints};
 use crate::execute::device::{DeviceBackend, Note, Stores};
@@ -44,6 +45,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.check_finite {
         mesh::settle(&mut program, 1)?;
     }
+    let costs = costs::chosen(args.device.as_deref(), &around)?;
     let target = Target::open(&mut program, args.backend, args.device.as_deref(), &around)?;
     let (script, _) = pipeline::main_script(&program, &sources)?;
     let axes = mesh::axes(&program);
@@ -53,7 +55,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     } else {
         args.program.opt
     };
-    let plan = pipeline::plan(&script, axes, level, args.explain_opt.then_some(&sources));
+    let plan = pipeline::plan(&script, axes, level, costs, args.explain_opt.then_some(&sources));
     check_paths(&plan.steps).map_err(|(e, span)| located(e, span, &sources))?;
     let prebuilt = args.executables.as_deref().map(Prebuilt::at);
     let checkpoints = checkpoints(args);

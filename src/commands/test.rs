@@ -1,6 +1,7 @@
 //! `tpuc test`: the `test` blocks of files.
 
 use super::run::{How, Job, Target};
+use crate::costs;
 use crate::cli::TestArgs;
 use crate::execute::mesh;
 use crate::failure::Failure;
@@ -23,6 +24,7 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
             }
             Err(other) => return Err(other),
         };
+        let costs = costs::chosen(args.device.as_deref(), &around)?;
         let target = Target::open(&mut program, args.backend, args.device.as_deref(), &around)?;
         for test in &program.tests {
             if args.filter.as_ref().is_some_and(|f| !test.name.contains(f)) {
@@ -32,7 +34,7 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
                 .map_err(|d| pipeline::report(*d, &sources))
                 .and_then(|(script, _)| {
                     let axes = mesh::axes(&program);
-                    let plan = pipeline::plan(&script, axes, args.program.opt, None);
+                    let plan = pipeline::plan(&script, axes, args.program.opt, costs, None);
                     let how = How {
                         cached: true,
                         ..How::default()

@@ -4,6 +4,7 @@
 //!
 //! Nothing algebraic is done here: that is the e-graph's.
 
+mod canonical_conv;
 pub(crate) mod copy;
 pub(crate) mod cse;
 mod dce;
@@ -14,6 +15,7 @@ mod order;
 mod scan_xs;
 mod silence;
 mod simplify_regions;
+mod spread_pool;
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +31,8 @@ pub enum Stage {
     BeforeDerivatives,
     /// When all transforms are done.
     AfterDerivatives,
+    /// On an optimised program that XLA's CPU compiler will get.
+    ForCpu,
 }
 
 /// A named function from functions to functions.
@@ -40,7 +44,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 11] = [
+pub const REGISTRY: [Pass; 13] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -96,6 +100,16 @@ pub const REGISTRY: [Pass; 11] = [
         name: "order",
         stage: Stage::AfterDerivatives,
         run: order::run,
+    },
+    Pass {
+        name: "canonical_conv",
+        stage: Stage::ForCpu,
+        run: canonical_conv::run,
+    },
+    Pass {
+        name: "spread_pool",
+        stage: Stage::ForCpu,
+        run: spread_pool::run,
     },
 ];
 

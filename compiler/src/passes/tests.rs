@@ -362,3 +362,60 @@ fn the_stages_together_keep_a_gradient() {
         "{text}"
     );
 }
+
+#[test]
+fn canonical_conv_transposes_around_a_convolution() {
+    let text = shown(
+        "canonical_conv",
+        "func f(%x: f32[3, 5, 6, 2], %k: f32[4, 4, 2, 3]) -> (f32[3, 4, 2, 2]) {
+           %y = conv[stride = [1, 1], padding = [(1, 0), (0, 1)], lhs_dilation = [1, 1], rhs_dilation = [1, 1], reverse = [false, true], input = [3, 0, 1, 2], kernel = [3, 2, 0, 1], output = [2, 3, 0, 1], feature_groups = 1, batch_groups = 1] %x, %k : f32[3, 4, 2, 2]
+           return %y
+         }",
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn spread_pool_has_no_scatter_left() {
+    let text = shown(
+        "spread_pool",
+        "func f(%x: f32[2, 5, 4], %s: f32[2, 2, 2], %n: i32[6], %t: f32[3]) -> (f32[2, 5, 4], f32[6]) {
+           %a = window_scatter_max[size = [1, 2, 2], stride = [1, 2, 2], padding = [(0, 0), (0, 0), (0, 0)], base_dilation = [1, 1, 1], window_dilation = [1, 1, 1]] %x, %s : f32[2, 5, 4]
+           %b = window_scatter_min[size = [2], stride = [2], padding = [(0, 0)], base_dilation = [1], window_dilation = [1]] %n, %t : f32[6]
+           return %a, %b
+         }",
+    );
+    insta::assert_snapshot!(text);
+}
+
+/// Ties, signed zeros, infinities and NaN, and windows that overlap or are padded, which stay.
+#[test]
+fn spread_pool_finds_the_same_places() {
+    let text = "func f(%x: f32[12], %s: f32[4]) -> (f32[12], f32[12], f32[12]) {
+        %a = window_scatter_max[size = [3], stride = [3], padding = [(0, 0)], base_dilation = [1], window_dilation = [1]] %x, %s : f32[12]
+        %b = window_scatter_min[size = [3], stride = [3], padding = [(0, 0)], base_dilation = [1], window_dilation = [1]] %x, %s : f32[12]
+        %c = window_scatter_max[size = [3], stride = [3], padding = [(1, 0)], base_dilation = [1], window_dilation = [1]] %x, %s : f32[12]
+        return %a, %b, %c
+      }";
+    let before = parse(text).expect(text);
+    let after = applied("spread_pool", &before);
+    assert_eq!(after.to_string().matches("window_scatter").count(), 1);
+    let (nan, inf) = (f32::NAN, f32::INFINITY);
+    let row = |values: &[f32]| {
+        let bits = values.iter().map(|v| u64::from(v.to_bits())).collect();
+        Array::from_bits(Type::new(Elem::F32, [values.len()]), bits)
+    };
+    let s = row(&[-0.0, 2.0, nan, -3.0]);
+    for x in [
+        [0.0, -0.0, 0.0, 1.0, 1.0, 0.0, 2.0, 5.0, 5.0, -1.0, -2.0, -3.0],
+        [nan, 1.0, nan, 1.0, nan, 7.0, inf, nan, nan, -inf, -inf, -inf],
+        [-inf, nan, -inf, inf, inf, -inf, 3.0, 3.0, 3.0, 0.0, nan, 0.0],
+    ] {
+        let inputs = [row(&x), s.clone()];
+        let bits = |f: &Func| -> Vec<Vec<u64>> {
+            let results = eval(f, &inputs, Precision::Element).expect("evaluates");
+            results.iter().map(Array::to_bits).collect()
+        };
+        assert_eq!(bits(&before), bits(&after), "{x:?}");
+    }
+}
