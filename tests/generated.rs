@@ -193,7 +193,11 @@ fn number(rng: &mut Rng, ty: &Ty) -> f64 {
 }
 
 fn optimised(func: &Func, level: Level) -> Func {
-    optimise(&passes::run(Stage::AfterDerivatives, func), level, &CPU).0
+    let plain = passes::run(Stage::AfterDerivatives, func);
+    match level {
+        Level::None => plain,
+        _ => passes::run(Stage::ForCpu, &optimise(&plain, level, &CPU).0),
+    }
 }
 
 impl Trial {
