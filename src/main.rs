@@ -3,8 +3,8 @@
 mod ahead;
 mod cli;
 mod commands;
-mod costs;
 mod convert;
+mod costs;
 mod execute;
 mod failure;
 mod loader;

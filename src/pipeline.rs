@@ -122,12 +122,7 @@ pub fn plan(
 
 /// The e-graph, with the costs of the device, then what the device's compiler needs. With sources, what the e-graph
 /// did is said on the error stream.
-pub fn optimise(
-    func: &Func,
-    level: u8,
-    device: &DeviceCost,
-    explain: Option<&Sources>,
-) -> Func {
+pub fn optimise(func: &Func, level: u8, device: &DeviceCost, explain: Option<&Sources>) -> Func {
     let out = match explain {
         Some(sources) => explained(func, level, device, sources),
         None => opt::optimise(func, named_level(level), device).0,

@@ -2,13 +2,13 @@
 
 use super::fmt::write;
 use super::run::version_text;
-use crate::costs;
 use crate::ahead::analyse::{self, Context, details};
 use crate::ahead::chip::{self, Chip};
 use crate::ahead::counts::{self, Counts};
 use crate::ahead::html;
 use crate::ahead::report::{Epoch, Outcome, Program, Report, Run, Target};
 use crate::cli::CompileArgs;
+use crate::costs;
 use crate::execute::mesh;
 use crate::failure::Failure;
 use crate::parallel;

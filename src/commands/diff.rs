@@ -56,7 +56,9 @@ fn programs(path: &Path, args: &ProgramArgs, function: Option<&str>) -> Result<V
         Some(name) => vec![pipeline::function(&program, name, &sources)?],
         None => split(&pipeline::main_script(&program, &sources)?.0).programs,
     };
-    let optimised = funcs.iter().map(|f| pipeline::optimise(f, args.opt, &CPU, None));
+    let optimised = funcs
+        .iter()
+        .map(|f| pipeline::optimise(f, args.opt, &CPU, None));
     Ok(optimised.collect())
 }
 

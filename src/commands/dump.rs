@@ -2,8 +2,8 @@
 
 use super::fmt::write;
 use super::run;
-use crate::costs;
 use crate::cli::{DumpArgs, Stage};
+use crate::costs;
 use crate::execute::{device::compile_options, mesh};
 use crate::failure::Failure;
 use crate::pipeline;

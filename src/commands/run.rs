@@ -1,7 +1,7 @@
 //! `tpuc run`.
 
-use crate::costs;
 use crate::cli::{BackendName, RunArgs};
+use crate::costs;
 use crate::execute::checkpoint::{self, Checkpoints};
 use crate::execute::device::{DeviceBackend, Note, Stores};
 use crate::execute::interpreter::InterpreterBackend;
@@ -55,7 +55,13 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     } else {
         args.program.opt
     };
-    let plan = pipeline::plan(&script, axes, level, costs, args.explain_opt.then_some(&sources));
+    let plan = pipeline::plan(
+        &script,
+        axes,
+        level,
+        costs,
+        args.explain_opt.then_some(&sources),
+    );
     check_paths(&plan.steps).map_err(|(e, span)| located(e, span, &sources))?;
     let prebuilt = args.executables.as_deref().map(Prebuilt::at);
     let checkpoints = checkpoints(args);

@@ -1,8 +1,8 @@
 //! `tpuc test`: the `test` blocks of files.
 
 use super::run::{How, Job, Target};
-use crate::costs;
 use crate::cli::TestArgs;
+use crate::costs;
 use crate::execute::mesh;
 use crate::failure::Failure;
 use crate::pipeline;

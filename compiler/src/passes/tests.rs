@@ -407,9 +407,15 @@ fn spread_pool_finds_the_same_places() {
     };
     let s = row(&[-0.0, 2.0, nan, -3.0]);
     for x in [
-        [0.0, -0.0, 0.0, 1.0, 1.0, 0.0, 2.0, 5.0, 5.0, -1.0, -2.0, -3.0],
-        [nan, 1.0, nan, 1.0, nan, 7.0, inf, nan, nan, -inf, -inf, -inf],
-        [-inf, nan, -inf, inf, inf, -inf, 3.0, 3.0, 3.0, 0.0, nan, 0.0],
+        [
+            0.0, -0.0, 0.0, 1.0, 1.0, 0.0, 2.0, 5.0, 5.0, -1.0, -2.0, -3.0,
+        ],
+        [
+            nan, 1.0, nan, 1.0, nan, 7.0, inf, nan, nan, -inf, -inf, -inf,
+        ],
+        [
+            -inf, nan, -inf, inf, inf, -inf, 3.0, 3.0, 3.0, 0.0, nan, 0.0,
+        ],
     ] {
         let inputs = [row(&x), s.clone()];
         let bits = |f: &Func| -> Vec<Vec<u64>> {
