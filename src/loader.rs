@@ -1,6 +1,7 @@
 //! What the checker asks of the outside, answered from disk.
 
 use crate::convert;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use tpuc_lang::source::{LoadError, Loader};
 use tpuc_lang::typed::Ty;
@@ -41,7 +42,8 @@ impl Loader for DiskLoader<'_> {
     }
 
     fn dataset(&self, name: &str) -> Result<Ty, LoadError> {
-        let fields = Dataset::find(name, self.around)
+        let say = |what: &str| _ = writeln!(std::io::stderr(), "note: {what}");
+        let fields = Dataset::find_or_fetch(name, self.around, &say)
             .and_then(|d| d.describe())
             .map_err(load_error)?;
         Ok(record(

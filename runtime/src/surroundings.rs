@@ -7,9 +7,10 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 /// The variables that searches look at. Others are not read.
-const VARIABLES: [&str; 9] = [
+const VARIABLES: [&str; 10] = [
     "TPUC_PLUGIN",
     "TPUC_DATA",
+    "TPUC_DATASETS",
     "VIRTUAL_ENV",
     "CONDA_PREFIX",
     "PATH",

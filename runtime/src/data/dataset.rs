@@ -1,15 +1,13 @@
-//! Datasets by name: the four IDX files of MNIST and of those made in its image.
+//! Datasets by name: the four IDX files of MNIST and of those made in its image, and CIFAR-10.
 
 use std::path::PathBuf;
 
-use super::idx;
+use super::download::{Download, PUBLISHED};
 use super::source::Source;
+use super::{cifar, idx};
 use crate::error::Error;
 use crate::host::{HostArray, TensorSpec};
 use crate::surroundings::Surroundings;
-
-/// The datasets that [`Dataset::find`] knows.
-const NAMES: [&str; 2] = ["mnist", "fashion_mnist"];
 
 /// An array of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +57,7 @@ impl Field {
 /// A dataset's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dataset {
+    name: &'static str,
     folder: PathBuf,
 }
 
@@ -66,12 +65,13 @@ impl Dataset {
     /// Looks for the folder NAME in `$TPUC_DATA`, in `.deps/data` above the program and above the current
     /// folder, in the install folder, and in the user's cache.
     pub fn find(name: &str, around: &Surroundings) -> Result<Dataset, Error> {
-        if !NAMES.contains(&name) {
+        let known = PUBLISHED.map(|published| published.name);
+        let Some(&name) = known.iter().find(|known| **known == name) else {
             return Err(Error::DatasetUnknown {
                 name: name.to_owned(),
-                known: NAMES.to_vec(),
+                known: known.to_vec(),
             });
-        }
+        };
         let mut folders: Vec<PathBuf> = around
             .variable("TPUC_DATA")
             .map(PathBuf::from)
@@ -83,28 +83,68 @@ impl Dataset {
         let folders: Vec<PathBuf> = folders.iter().map(|folder| folder.join(name)).collect();
         match folders.iter().find(|folder| folder.is_dir()) {
             Some(folder) => Ok(Dataset {
+                name,
                 folder: folder.clone(),
             }),
             None => Err(Error::DatasetMissing {
                 name: name.to_owned(),
                 looked: folders,
+                reason: None,
             }),
         }
+    }
+
+    /// As [`Dataset::find`], and where it is nowhere it is fetched: into `$TPUC_DATA`, or else into the user's cache.
+    /// `say` is told before that begins.
+    pub fn find_or_fetch(
+        name: &str,
+        around: &Surroundings,
+        say: &dyn Fn(&str),
+    ) -> Result<Dataset, Error> {
+        let missing = match Dataset::find(name, around) {
+            Err(Error::DatasetMissing { name, looked, .. }) => move |reason: String| {
+                let (name, looked) = (name.clone(), looked.clone());
+                let reason = Some(reason);
+                Error::DatasetMissing { name, looked, reason }
+            },
+            other => return other,
+        };
+        let download = Download::of(name, around).map_err(&missing)?;
+        let parent = around.variable("TPUC_DATA").map(PathBuf::from);
+        let parent = parent.or_else(|| around.cache());
+        let parent = parent.ok_or_else(|| missing("there is no folder to put it".to_owned()))?;
+        let (from, to) = (download.address(), parent.display());
+        say(&format!("fetching the dataset \"{name}\" from {from} into {to}"));
+        let fetched = download.fetch(&parent);
+        let folder = fetched.map_err(|error| match error {
+            Error::FetchFailed { reason, .. } => missing(format!("fetching it failed: {reason}")),
+            other => other,
+        })?;
+        let name = PUBLISHED.iter().find(|published| published.name == name);
+        let name = name.map_or("", |published| published.name);
+        Ok(Dataset { name, folder })
     }
 
     /// The types of all fields, from the files' headers.
     pub fn describe(&self) -> Result<Vec<(Field, TensorSpec)>, Error> {
         Field::ALL
             .into_iter()
-            .map(|field| {
-                let spec = idx::describe_as(Source::open(&self.file(field))?, field.magic())?;
-                Ok((field, spec))
-            })
+            .map(|field| Ok((field, self.describe_field(field)?)))
             .collect()
+    }
+
+    fn describe_field(&self, field: Field) -> Result<TensorSpec, Error> {
+        match self.name {
+            "cifar10" => cifar::describe(&self.folder, field),
+            _ => idx::describe_as(Source::open(&self.file(field))?, field.magic()),
+        }
     }
 
     /// One field's array.
     pub fn read(&self, field: Field) -> Result<HostArray, Error> {
+        if self.name == "cifar10" {
+            return cifar::read(&self.folder, field);
+        }
         idx::read_as(Source::open(&self.file(field))?, Some(field.magic()))
     }
 

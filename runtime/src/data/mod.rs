@@ -6,8 +6,10 @@
 //! ([`files`]), and what does not fit into memory is read in shuffled batches ([`batches`], [`rows`]).
 
 mod batches;
+mod cifar;
 mod csv;
 mod dataset;
+mod download;
 mod files;
 mod idx;
 mod npy;
@@ -20,6 +22,7 @@ use std::path::Path;
 
 pub use batches::{Batches, POOL_BYTES, Request};
 pub use dataset::{Dataset, Field};
+pub use download::Download;
 
 use crate::error::Error;
 use crate::host::{HostArray, TensorSpec};

@@ -23,6 +23,8 @@ pub enum Error {
     DatasetMissing {
         name: String,
         looked: Vec<PathBuf>,
+        /// Why it could not be fetched, where that was tried.
+        reason: Option<String>,
     },
     DatasetUnknown {
         name: String,
@@ -340,10 +342,11 @@ mod tests {
             Error::DatasetMissing {
                 name: text("mnist"),
                 looked: vec!["/a/mnist".into(), "/b/mnist".into()],
+                reason: Some(text("fetching it failed: curl: (6) Could not resolve host")),
             },
             Error::DatasetUnknown {
                 name: text("mnits"),
-                known: vec!["mnist", "fashion_mnist"],
+                known: vec!["mnist", "fashion_mnist", "cifar10"],
             },
             Error::WrongMagic {
                 path: path(),

@@ -15,8 +15,12 @@ impl fmt::Display for Error {
             Error::FileUnreadable { path, reason } => {
                 write!(f, "cannot read {}: {reason}", show(path))
             }
-            Error::DatasetMissing { name, .. } => {
-                write!(f, "the dataset \"{name}\" is not on this machine")
+            Error::DatasetMissing { name, reason, .. } => {
+                write!(f, "the dataset \"{name}\" is not on this machine")?;
+                match reason {
+                    Some(reason) => write!(f, ", and {reason}"),
+                    None => Ok(()),
+                }
             }
             Error::DatasetUnknown { name, .. } => write!(f, "there is no dataset \"{name}\""),
             Error::WrongMagic {
@@ -279,7 +283,7 @@ impl Error {
     pub fn help(&self) -> Option<String> {
         match self {
             Error::DatasetMissing { looked, .. } => Some(format!(
-                "run `make setup`, or put its files into a folder of that name under $TPUC_DATA; looked in\n{}",
+                "put its files, as they are published, into a folder of that name under $TPUC_DATA; looked in\n{}",
                 list(looked)
             )),
             Error::DatasetUnknown { known, .. } => Some(format!("known are {}", known.join(", "))),
@@ -321,7 +325,7 @@ impl Error {
                     .to_owned(),
             ),
             Error::FetchedOther { .. } => {
-                Some("nothing was installed; is the index the one you mean?".to_owned())
+                Some("nothing was kept; is the index, or the mirror, the one you mean?".to_owned())
             }
             Error::PluginTruncated { .. } => {
                 Some("fetch the file again; the download may have been cut off".to_owned())
