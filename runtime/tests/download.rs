@@ -61,7 +61,12 @@ fn request(stream: &TcpStream) -> Option<usize> {
     range.trim_end_matches('-').parse().ok()
 }
 
-fn respond(mut to: TcpStream, all: &[u8], answer: Answer, start: Option<usize>) -> std::io::Result<()> {
+fn respond(
+    mut to: TcpStream,
+    all: &[u8],
+    answer: Answer,
+    start: Option<usize>,
+) -> std::io::Result<()> {
     let start = start.filter(|_| answer != Answer::NoRanges);
     let rest = &all[start.unwrap_or(0).min(all.len())..];
     let (status, body) = match answer {
@@ -70,22 +75,34 @@ fn respond(mut to: TcpStream, all: &[u8], answer: Answer, start: Option<usize>) 
         _ if start.is_some() => ("206 Partial Content", rest),
         _ => ("200 OK", rest),
     };
-    let mut head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
+    let mut head = format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n",
+        body.len()
+    );
     if let Some(start) = start {
         let (end, len) = (all.len().saturating_sub(1), all.len());
         head.push_str(&format!("Content-Range: bytes {start}-{end}/{len}\r\n"));
     }
     to.write_all(format!("{head}\r\n").as_bytes())?;
-    let sent = if answer == Answer::Half { body.len() / 2 } else { body.len() };
+    let sent = if answer == Answer::Half {
+        body.len() / 2
+    } else {
+        body.len()
+    };
     to.write_all(&body[..sent])
 }
 
 fn sum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+    Sha256::digest(bytes)
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect()
 }
 
 fn contents() -> Vec<u8> {
-    (0..100_000u32).map(|i| (i.wrapping_mul(i) >> 3) as u8).collect()
+    (0..100_000u32)
+        .map(|i| (i.wrapping_mul(i) >> 3) as u8)
+        .collect()
 }
 
 /// Fetches the file `f` of a dataset `d`; its contents where that succeeds.
@@ -99,14 +116,23 @@ fn fetch(address: &str, parent: &Path, expected: &[u8]) -> Result<Vec<u8>, Error
 #[test]
 fn what_breaks_off_is_gone_on_with() {
     let folder = tempfile::tempdir().unwrap();
-    let server = serve(contents(), &[Answer::Half, Answer::Trouble, Answer::Half, Answer::Whole]);
-    assert_eq!(fetch(&server.address, folder.path(), &contents()), Ok(contents()));
+    let server = serve(
+        contents(),
+        &[Answer::Half, Answer::Trouble, Answer::Half, Answer::Whole],
+    );
+    assert_eq!(
+        fetch(&server.address, folder.path(), &contents()),
+        Ok(contents())
+    );
     let asked = server.asked.lock().unwrap().clone();
     assert_eq!(asked, [None, Some(50_000), Some(50_000), Some(75_000)]);
     assert!(!folder.path().join("d.part").exists());
 
     // Another run finds it there, without the server.
-    assert_eq!(fetch("http://127.0.0.1:9", folder.path(), &contents()), Ok(contents()));
+    assert_eq!(
+        fetch("http://127.0.0.1:9", folder.path(), &contents()),
+        Ok(contents())
+    );
 }
 
 #[test]
@@ -118,7 +144,10 @@ fn another_run_goes_on_where_one_gave_up() {
     assert!(error.to_string().contains("503"), "{error}");
     assert!(!folder.path().join("d").exists());
     let server = serve(contents(), &[Answer::Whole]);
-    assert_eq!(fetch(&server.address, folder.path(), &contents()), Ok(contents()));
+    assert_eq!(
+        fetch(&server.address, folder.path(), &contents()),
+        Ok(contents())
+    );
     assert_eq!(*server.asked.lock().unwrap(), [Some(50_000)]);
 }
 
@@ -126,7 +155,10 @@ fn another_run_goes_on_where_one_gave_up() {
 fn a_server_without_ranges_is_asked_anew() {
     let folder = tempfile::tempdir().unwrap();
     let server = serve(contents(), &[Answer::Half, Answer::NoRanges]);
-    assert_eq!(fetch(&server.address, folder.path(), &contents()), Ok(contents()));
+    assert_eq!(
+        fetch(&server.address, folder.path(), &contents()),
+        Ok(contents())
+    );
 }
 
 #[test]
@@ -135,7 +167,10 @@ fn a_file_that_was_longer_is_fetched_anew() {
     fs::create_dir(folder.path().join("d.part")).unwrap();
     fs::write(folder.path().join("d.part/f"), vec![1; 200_000]).unwrap();
     let server = serve(contents(), &[Answer::Whole]);
-    assert_eq!(fetch(&server.address, folder.path(), &contents()), Ok(contents()));
+    assert_eq!(
+        fetch(&server.address, folder.path(), &contents()),
+        Ok(contents())
+    );
 }
 
 #[test]
@@ -161,7 +196,9 @@ fn cifar() -> Vec<u8> {
         header.set_size(bytes.len() as u64);
         header.set_cksum();
         let path = format!("cifar-10-batches-bin/{name}");
-        archive.append_data(&mut header, path, bytes.as_slice()).unwrap();
+        archive
+            .append_data(&mut header, path, bytes.as_slice())
+            .unwrap();
     }
     archive.into_inner().unwrap().finish().unwrap()
 }
@@ -182,7 +219,12 @@ fn cifar_is_unpacked_and_read_with_its_colours_last() {
         .iter()
         .map(|(field, spec)| format!("{}: {spec}", field.name()))
         .collect();
-    let expected = ["x_train: u8[10, 32, 32, 3]", "y_train: u8[10]", "x_test: u8[2, 32, 32, 3]", "y_test: u8[2]"];
+    let expected = [
+        "x_train: u8[10, 32, 32, 3]",
+        "y_train: u8[10]",
+        "x_test: u8[2, 32, 32, 3]",
+        "y_test: u8[2]",
+    ];
     assert_eq!(specs, expected);
     let images: Vec<u8> = dataset.read(Field::XTrain).unwrap().to_vec().unwrap();
     let all = (0..10u8).flat_map(|i| (0..1024).flat_map(move |_| [i, i + 1, i + 2]));
@@ -207,11 +249,20 @@ fn where_neither_is_possible_it_says_why() {
     };
     let data = folder.path().to_str().unwrap();
     let (text, said) = missing(&[("TPUC_DATA", data), ("TPUC_DATASETS", "none")]);
-    assert!(text.ends_with("$TPUC_DATASETS forbids to fetch it"), "{text}");
+    assert!(
+        text.ends_with("$TPUC_DATASETS forbids to fetch it"),
+        "{text}"
+    );
     assert!(said.is_empty());
-    let (text, said) = missing(&[("TPUC_DATA", data), ("TPUC_DATASETS", "http://127.0.0.1:9/")]);
+    let (text, said) = missing(&[
+        ("TPUC_DATA", data),
+        ("TPUC_DATASETS", "http://127.0.0.1:9/"),
+    ]);
     assert!(text.contains("fetching it failed: curl: (7)"), "{text}");
-    assert!(said[0].contains("from http://127.0.0.1:9/mnist into"), "{said:?}");
+    assert!(
+        said[0].contains("from http://127.0.0.1:9/mnist into"),
+        "{said:?}"
+    );
     let (text, _) = missing(&[]);
     assert!(text.ends_with("there is no folder to put it"), "{text}");
 }
@@ -222,7 +273,12 @@ fn two_at_once_fetch_once() {
     let server = serve(contents(), &[Answer::Whole]);
     thread::scope(|scope| {
         for _ in 0..3 {
-            scope.spawn(|| assert_eq!(fetch(&server.address, folder.path(), &contents()), Ok(contents())));
+            scope.spawn(|| {
+                assert_eq!(
+                    fetch(&server.address, folder.path(), &contents()),
+                    Ok(contents())
+                )
+            });
         }
     });
     assert_eq!(server.asked.lock().unwrap().len(), 1);

@@ -105,7 +105,11 @@ impl Dataset {
             Err(Error::DatasetMissing { name, looked, .. }) => move |reason: String| {
                 let (name, looked) = (name.clone(), looked.clone());
                 let reason = Some(reason);
-                Error::DatasetMissing { name, looked, reason }
+                Error::DatasetMissing {
+                    name,
+                    looked,
+                    reason,
+                }
             },
             other => return other,
         };
@@ -114,7 +118,9 @@ impl Dataset {
         let parent = parent.or_else(|| around.cache());
         let parent = parent.ok_or_else(|| missing("there is no folder to put it".to_owned()))?;
         let (from, to) = (download.address(), parent.display());
-        say(&format!("fetching the dataset \"{name}\" from {from} into {to}"));
+        say(&format!(
+            "fetching the dataset \"{name}\" from {from} into {to}"
+        ));
         let fetched = download.fetch(&parent);
         let folder = fetched.map_err(|error| match error {
             Error::FetchFailed { reason, .. } => missing(format!("fetching it failed: {reason}")),

@@ -97,7 +97,9 @@ impl Download {
         Ok(Download {
             name: name.to_owned(),
             address,
-            files: files.map(|f| (f.name.to_owned(), f.sha256.to_owned())).collect(),
+            files: files
+                .map(|f| (f.name.to_owned(), f.sha256.to_owned()))
+                .collect(),
         })
     }
 
@@ -201,7 +203,14 @@ enum Refused {
 fn curl(address: &str, path: &Path) -> Result<(), Refused> {
     let output = Command::new("curl")
         .args(["--fail", "--location", "--silent", "--show-error"])
-        .args(["--connect-timeout", "15", "--speed-limit", "1", "--speed-time", "60"])
+        .args([
+            "--connect-timeout",
+            "15",
+            "--speed-limit",
+            "1",
+            "--speed-time",
+            "60",
+        ])
         .args(["--continue-at", "-", "--output"])
         .arg(path)
         .arg(address)
