@@ -62,6 +62,139 @@ fn names_order_dead_code_and_layout_leave_the_stablehlo_as_it_is() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong[0]);
 }
 
+/// Parts of a function that do not need each other, between what stands before and what stands behind them.
+struct Parts {
+    before: &'static str,
+    apart: &'static [&'static str],
+    behind: &'static str,
+}
+
+const APART: [Parts; 10] = [
+    // Variables of a loop, all of which are asked for behind it.
+    Parts {
+        before: "fn f(x: f32[4], n: i32) -> f32[4] {",
+        apart: &[
+            "let mut a = sin(x);",
+            "let mut b = cos(x);",
+            "let mut c = n;",
+        ],
+        behind: "for i in 0..5 { let t = a; a = b * 0.5; b = tanh(t) + f32(c); c = c + i; } a - b * f32(c) }",
+    },
+    // One that only the others need.
+    Parts {
+        before: "fn f(x: f32[4], n: i32) -> f32[4] {",
+        apart: &[
+            "let mut a = sin(x);",
+            "let mut b = cos(x);",
+            "let mut c = x * 2.0;",
+        ],
+        behind: "for i in 0..5 { a = a + b; b = b * c; c = exp(-c); } a }",
+    },
+    // What a turn computes, from slices of two arrays.
+    Parts {
+        before: "fn f(x: f32[6, 4], y: f32[6, 4]) -> f32[4] { let mut a = x[0]; let mut b = y[0]; for i in 0..6 {",
+        apart: &[
+            "let p = sin(x[i]);",
+            "let q = cos(y[i]);",
+            "let r = x[i] * y[i];",
+        ],
+        behind: "a = a * r + q; b = b - p; } a / (1.0 + b * b) }",
+    },
+    // Assignments in a loop.
+    Parts {
+        before: "fn f(x: f32[4]) -> f32[4] { let mut a = x; let mut b = x * 2.0; let mut c = x * 3.0; for i in 0..4 { let (p, q) = (a, b);",
+        apart: &["a = q + p;", "b = sin(p) * q;", "c = c - p * q;"],
+        behind: "} b * a + c }",
+    },
+    // A loop that turns as long as something holds.
+    Parts {
+        before: "fn f(x: f32[4]) -> f32[4] {",
+        apart: &[
+            "let mut n = 0;",
+            "let mut a = x * x;",
+            "let mut b = exp(x);",
+            "let mut s = 1.0;",
+        ],
+        behind: "while s < 9.0 { a = a + b; b = b * 0.5; s = s + f32(n); n = n + 1; } a }",
+    },
+    // Branches that change several variables.
+    Parts {
+        before: "fn f(x: f32[4]) -> f32[4] { let mut a = x; let mut b = x + 1.0; let mut c = 2; if sum(x) > 0.0 {",
+        apart: &["a = sin(x);", "b = cos(x);", "c = c + 1;"],
+        behind: "} else { b = a * 2.0; } a * f32(c) - b }",
+    },
+    // Loops beside each other.
+    Parts {
+        before: "fn f(x: f32[4]) -> f32[4] { let mut a = x; let mut b = x + 1.0;",
+        apart: &[
+            "for i in 0..3 { a = sin(a) * 2.0; }",
+            "for i in 0..3 { b = b * b - x; }",
+            "let c = exp(x);",
+        ],
+        behind: "b / (a * a + c) }",
+    },
+    // A loop in a loop, differentiated.
+    Parts {
+        before: "fn g(x: f32[4], w: f32[4]) -> f32 {",
+        apart: &[
+            "let mut a = sin(x);",
+            "let mut b = w;",
+            "let mut c = x - w;",
+        ],
+        behind: "for i in 0..3 { for j in 0..2 { let t = a; a = a * b; b = sin(t) + c; } c = c * a; } sum(a * b) } fn f(x: f32[4], w: f32[4]) -> f32[4] { let (p, q) = grad(g, wrt=(0, 1))(x, w); p - q }",
+    },
+    // What is computed again in the backward pass, from outside.
+    Parts {
+        before: "fn g(x: f32[4], v: f32[4], w: f32[4]) -> f32 { let mut h = x; for i in 0..3 { h = checkpoint(|h| {",
+        apart: &[
+            "let p = sin(h * w);",
+            "let q = cos(h + v);",
+            "let r = h * x;",
+        ],
+        behind: "p * q - r })(h); } sum(h) } fn f(x: f32[4], w: f32[4]) -> f32[4] { grad(g)(x, w, w * w) }",
+    },
+    // Under a batch, with one variable that is mapped and one that is not.
+    Parts {
+        before: "fn g(x: f32[4], w: f32[4]) -> f32[4] {",
+        apart: &["let mut a = sin(x);", "let mut b = w;", "let mut c = 1.0;"],
+        behind: "for i in 0..3 { a = a * b + c; b = b * 0.5; c = c + 1.0; } a - b } fn f(x: f32[2, 4], w: f32[4]) -> f32[2, 4] { vmap(g, in=(0, none))(x, w) }",
+    },
+];
+
+#[test]
+fn the_order_of_what_does_not_need_each_other_leaves_the_stablehlo_as_it_is() {
+    for Parts {
+        before,
+        apart,
+        behind,
+    } in &APART
+    {
+        let text = |parts: &[&str]| format!("{before} {} {behind}", parts.join(" "));
+        for level in [Level::None, Level::Aggressive] {
+            let expected = stablehlo(&text(apart), level);
+            for order in orders(apart.len()) {
+                let parts: Vec<&str> = order.iter().map(|&i| apart[i]).collect();
+                let found = stablehlo(&text(&parts), level);
+                assert_eq!(found, expected, "{} at {level:?}", text(&parts));
+            }
+        }
+    }
+}
+
+/// All orders of `0..n`.
+fn orders(n: usize) -> Vec<Vec<usize>> {
+    let Some(last) = n.checked_sub(1) else {
+        return vec![Vec::new()];
+    };
+    let shorter = orders(last);
+    let with = |order: &Vec<usize>| {
+        (0..n)
+            .map(|at| [&order[..at], &[last], &order[at..]].concat())
+            .collect::<Vec<_>>()
+    };
+    shorter.iter().flat_map(with).collect()
+}
+
 /// The first two values, of which none needs the other, in the other order.
 fn reordered(mut given: Function) -> String {
     given.lets.swap(0, 1);

@@ -11,6 +11,7 @@ mod dce;
 mod erase;
 mod fold;
 mod licm;
+mod members;
 mod order;
 mod scan_xs;
 mod silence;
@@ -62,6 +63,11 @@ pub const REGISTRY: [Pass; 13] = [
         run: dce::run,
     },
     Pass {
+        name: "members_before",
+        stage: Stage::BeforeDerivatives,
+        run: members::run,
+    },
+    Pass {
         name: "order_before",
         stage: Stage::BeforeDerivatives,
         run: order::run,
@@ -95,6 +101,11 @@ pub const REGISTRY: [Pass; 13] = [
         name: "dce",
         stage: Stage::AfterDerivatives,
         run: dce::run,
+    },
+    Pass {
+        name: "members",
+        stage: Stage::AfterDerivatives,
+        run: members::run,
     },
     Pass {
         name: "order",
