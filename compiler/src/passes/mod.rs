@@ -45,7 +45,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 13] = [
+pub const REGISTRY: [Pass; 15] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
