@@ -1,7 +1,6 @@
 //! What the checker asks of the outside, answered from disk.
 
 use crate::convert;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use tpuc_lang::source::{LoadError, Loader};
 use tpuc_lang::typed::Ty;
@@ -42,7 +41,7 @@ impl Loader for DiskLoader<'_> {
     }
 
     fn dataset(&self, name: &str) -> Result<Ty, LoadError> {
-        let say = |what: &str| _ = writeln!(std::io::stderr(), "note: {what}");
+        let say = |what: &str| eprintln!("note: {what}");
         let fields = Dataset::find_or_fetch(name, self.around, &say)
             .and_then(|d| d.describe())
             .map_err(load_error)?;

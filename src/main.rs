@@ -1,5 +1,8 @@
 //! The `tpuc` command: argument parsing and dispatch.
 
+#[macro_use]
+mod say;
+
 mod ahead;
 mod cli;
 mod commands;
@@ -39,7 +42,7 @@ fn run() -> ExitCode {
         }
     };
     // A bug in the compiler is said as one, with the exit code of the environment.
-    let result = std::panic::catch_unwind(|| dispatch(cli));
+    let result = std::panic::catch_unwind(|| dispatch(cli).and_then(|()| say::finish()));
     match result {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => {

@@ -4,6 +4,7 @@ mod support;
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use support::{Run, tpuc, tpuc_with};
 use tempfile::TempDir;
 
@@ -522,5 +523,59 @@ fn calibrate_measures_what_the_model_assumes() {
             "{}",
             run.stdout
         );
+    }
+}
+
+/// Runs the command with its standard output and its error stream closed by their readers at once.
+fn run_unread(args: &[&str]) -> Option<i32> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tpuc"))
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    drop((child.stdout.take(), child.stderr.take()));
+    child.wait().expect("it ends").code()
+}
+
+#[test]
+fn nobody_has_to_read_what_is_printed() {
+    let (_p, good) = program("main { for i in 0..1000 { print(i); } }");
+    let (_q, bad) = program("main { print(x); }");
+    for args in [
+        &["run", &good] as &[&str],
+        &["run", &good, "--profile", "/dev/null/x"],
+        &["check", &bad],
+        &["dump-hlo", &good, "--explain-opt"],
+        &["devices"],
+        &["completions", "bash"],
+        &["man"],
+        &["explain", "E0302"],
+        &["run", "/nowhere.tl"],
+        &["frobnicate"],
+    ] {
+        let silent = tpuc(args).code;
+        assert_eq!(run_unread(args), Some(silent), "{args:?}");
+    }
+}
+
+#[test]
+fn output_that_is_lost_is_an_error() {
+    let (_p, path) = program("main { let x = time(); print(2.0 * x); }");
+    for args in [
+        &["run", &path] as &[&str],
+        &["dump-hlo", &path],
+        &["completions", "zsh"],
+        &["man"],
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full");
+        let output = Command::new(env!("CARGO_BIN_EXE_tpuc"))
+            .args(args)
+            .stdout(full.expect("Linux has it"))
+            .output()
+            .expect("the command runs");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("error[E0714]: writing to the standard output failed"), "{said}");
     }
 }

@@ -6,7 +6,9 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 pub fn completions(shell: Shell) -> Result<(), Failure> {
-    clap_complete::generate(shell, &mut Cli::command(), "tpuc", &mut std::io::stdout());
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "tpuc", &mut text);
+    print!("{}", String::from_utf8_lossy(&text));
     Ok(())
 }
 
@@ -14,10 +16,11 @@ pub fn completions(shell: Shell) -> Result<(), Failure> {
 pub fn man() -> Result<(), Failure> {
     let mut command = Cli::command();
     command.build();
-    let mut out = std::io::stdout();
+    let mut text = Vec::new();
     for page in std::iter::once(&command).chain(command.get_subcommands()) {
-        // A reader that has gone away ends the output.
-        let _ = clap_mangen::Man::new(page.clone()).render(&mut out);
+        // Writing to memory does not fail.
+        let _ = clap_mangen::Man::new(page.clone()).render(&mut text);
     }
+    print!("{}", String::from_utf8_lossy(&text));
     Ok(())
 }

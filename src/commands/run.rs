@@ -19,6 +19,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime};
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::ir::op::Effect;
+use tpuc_compiler::opt::cost::device::CPU;
+use tpuc_compiler::opt::cost::lines;
 use tpuc_compiler::plan::{self, Plan, Step, StepKind};
 use tpuc_lang::source::Sources;
 use tpuc_lang::span::Span;
@@ -278,8 +280,22 @@ impl Job<'_> {
                     Some(&v) => place_of(self.sources, func.span(v)),
                     None => String::new(),
                 },
+                lines: self.lines(func),
             })
             .collect()
+    }
+
+    /// Lines of the source with the part of a program's time that the cost model gives them.
+    fn lines(&self, func: &Func) -> Vec<(String, f64)> {
+        let mut lines: Vec<(String, f64)> = Vec::new();
+        for (span, part) in lines::by_place(func, &CPU) {
+            let place = place_of(self.sources, span);
+            match lines.iter_mut().find(|(p, _)| *p == place) {
+                Some(line) => line.1 += part,
+                None => lines.push((place, part)),
+            }
+        }
+        lines
     }
 
     fn walk<B: Backend>(&self, backend: &B) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! What `main` does to the outside: printing, saving, asserting.
 
 use crate::failure::Failure;
+use crate::say;
 use std::io::Write;
 use std::path::Path;
 use tpuc_compiler::ir::op::{Effect, PrintPiece, TreeShape};
@@ -15,8 +16,7 @@ pub fn perform(effect: &Effect, arrays: &[HostArray], out: &mut dyn Write) -> Re
         Effect::Print(pieces) | Effect::Debug(pieces) => {
             let mut text = line(pieces, &mut arrays.iter())?;
             text.push('\n');
-            // A reader that has gone away ends the output, not the run.
-            let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            say::note(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
             Ok(())
         }
         Effect::Save { path, names } => {

@@ -48,11 +48,13 @@ pub struct Event {
 }
 
 /// A program as the profile names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Label {
     pub name: String,
     /// `file:line` of where it begins in `main`.
     pub place: String,
+    /// Lines of the source, each with the part of the program's time that it is thought to take.
+    pub lines: Vec<(String, f64)>,
 }
 
 /// A backend with a notebook.
@@ -171,7 +173,12 @@ impl Profile {
             })
         });
         let all: Vec<Value> = rows.into_iter().chain(events).collect();
-        json!({ "traceEvents": all, "displayTimeUnit": "ms" })
+        let lines = self.lines().into_iter();
+        let lines = lines.map(|(place, seconds)| json!({ "place": place, "seconds": seconds }));
+        json!({
+            "traceEvents": all, "displayTimeUnit": "ms",
+            "otherData": { "estimated_lines": lines.collect::<Vec<_>>() },
+        })
     }
 
     /// Writes `trace.json` into a folder, which is made if need be.
@@ -206,6 +213,25 @@ impl Profile {
     }
 }
 
+impl Profile {
+    /// The seconds that programs ran, shared out over the lines of the source, the longest first.
+    fn lines(&self) -> Vec<(&str, f64)> {
+        let mut sums: Vec<(&str, f64)> = Vec::new();
+        for e in self.events.iter().filter(|e| e.kind == Kind::Execute) {
+            let label = self.labels.iter().find(|l| l.name == e.name);
+            for (place, part) in label.iter().flat_map(|l| &l.lines) {
+                let seconds = part * e.took.as_secs_f64();
+                match sums.iter_mut().find(|(p, _)| p == place) {
+                    Some(sum) => sum.1 += seconds,
+                    None => sums.push((place, seconds)),
+                }
+            }
+        }
+        sums.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+        sums
+    }
+}
+
 /// How many lines the summary has.
 const LISTED: usize = 12;
 
@@ -234,9 +260,22 @@ impl Display for Profile {
             }
         }
         match sums.len().saturating_sub(LISTED) {
-            0 => Ok(()),
-            more => writeln!(f, "  and {more} more in the trace"),
+            0 => {}
+            more => writeln!(f, "  and {more} more in the trace")?,
         }
+        let lines = self.lines();
+        if lines.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            f,
+            "by line (an estimate: the time of each program, shared out by the cost model)"
+        )?;
+        for (place, seconds) in lines.iter().take(LISTED) {
+            let part = 100.0 * seconds / all.max(f64::MIN_POSITIVE);
+            writeln!(f, "  {seconds:>9.4} s {part:>5.1} %  {place}")?;
+        }
+        Ok(())
     }
 }
 
@@ -269,6 +308,7 @@ mod tests {
             labels: vec![Label {
                 name: "main_0".into(),
                 place: "a.tl:3".into(),
+                lines: vec![("a.tl:4".into(), 0.75), ("a.tl:9".into(), 0.25)],
             }],
         };
         assert_eq!(
@@ -276,7 +316,10 @@ mod tests {
             "profile: 0.100 s, compile 0.020 s, execute 0.070 s, upload 0.000 s, fetch 0.001 s\n\
              \x20    0.0700 s  70.0 %       2 × execute main_0  a.tl:3\n\
              \x20    0.0200 s  20.0 %       1 × compile main_0  a.tl:3\n\
-             \x20    0.0010 s   1.0 %       1 × fetch   f32[]\n"
+             \x20    0.0010 s   1.0 %       1 × fetch   f32[]\n\
+             by line (an estimate: the time of each program, shared out by the cost model)\n\
+             \x20    0.0525 s  52.5 %  a.tl:4\n\
+             \x20    0.0175 s  17.5 %  a.tl:9\n"
         );
         let trace = profile.trace();
         let events = trace["traceEvents"].as_array().expect("a list");

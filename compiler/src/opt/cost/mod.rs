@@ -2,6 +2,7 @@
 
 pub mod device;
 pub mod groups;
+pub mod lines;
 pub mod profile;
 pub mod roofline;
 
