@@ -576,6 +576,9 @@ fn output_that_is_lost_is_an_error() {
             .expect("the command runs");
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("error[E0714]: writing to the standard output failed"), "{said}");
+        assert!(
+            said.contains("error[E0714]: writing to the standard output failed"),
+            "{said}"
+        );
     }
 }

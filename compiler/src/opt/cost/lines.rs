@@ -42,7 +42,10 @@ fn spread(func: &Func, region: &Region, device: &DeviceCost, times: f64, found: 
                 0 => 0.0,
                 all => profile.compute as f64 / all as f64,
             };
-            let own = Kernel { inside: 0, ..kernel };
+            let own = Kernel {
+                inside: 0,
+                ..kernel
+            };
             time += part * own.time(device) as f64;
         });
         if let Some(&result) = inst.results.first() {
