@@ -210,6 +210,10 @@ pub struct CompileArgs {
     /// The chips, such as v6e:1x1, v6e:2x2, v5e:2x2 or v5p:2x2x1.
     #[arg(long, value_name = "CHIPS")]
     pub target: String,
+    /// Not `main` but this function, at the shapes of its first call from `main` (or as it is, if it has no parameters
+    /// to infer); may be repeated.
+    #[arg(long = "fn", value_name = "NAME")]
+    pub functions: Vec<String>,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,

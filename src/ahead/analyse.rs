@@ -8,6 +8,7 @@ use super::time;
 use crate::pipeline::place_of;
 use std::collections::HashMap;
 use tpuc_compiler::ir::Func;
+use tpuc_compiler::opt::cost::of_func;
 use tpuc_lang::source::Sources;
 use tpuc_lang::span::Span;
 use tpuc_runtime::client::Compiled;
@@ -41,6 +42,9 @@ pub fn details(compiled: &Compiled, context: &Context<'_>) -> Option<Details> {
         unfilled: unfilled(&found, context.sources),
         collectives: collectives(&found),
         compiler_seconds: compiled.seconds,
+        model_seconds: context
+            .chip
+            .map(|chip| of_func(context.func, chip.cost).time as f64 * 1e-12),
         time: context.chip.map(|chip| time(&found, chip, context)),
         work: work(&found),
         memory,

@@ -30,6 +30,17 @@ pub fn of_run(plan: &Plan) -> Counts {
     of_steps(&plan.steps, plan.programs.len())
 }
 
+/// Of functions that are looked at without a `main`.
+pub fn once_each(plan: &Plan) -> Counts {
+    let once = Count {
+        times: 1,
+        at_least: false,
+    };
+    Counts {
+        programs: vec![once; plan.programs.len()],
+    }
+}
+
 /// The outermost loops that the host walks.
 pub fn outer_loops(plan: &Plan) -> Vec<Outer> {
     let loops = plan.steps.iter().filter_map(|step| match &step.kind {

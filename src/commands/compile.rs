@@ -32,14 +32,7 @@ pub fn compile(args: &CompileArgs) -> Result<(), Failure> {
     let plugin = Plugin::open(&device, &around)?;
     let topology = Topology::open(&plugin, &args.target)?;
     mesh::settle(&mut program, topology.device_count())?;
-    let (script, _) = pipeline::main_script(&program, &sources)?;
-    let plan = pipeline::plan(
-        &script,
-        mesh::axes(&program),
-        args.program.opt,
-        costs::of_target(&args.target),
-        None,
-    );
+    let plan = plan(args, &program, &sources)?;
     progress.doing("compiling");
     let report = report(args, &plan, &sources, &plugin, &topology)?;
     progress.done();
@@ -67,6 +60,29 @@ pub fn compile(args: &CompileArgs) -> Result<(), Failure> {
     }
 }
 
+/// The programs of `main`, or the functions asked for, optimised for the chips.
+fn plan(
+    args: &CompileArgs,
+    program: &tpuc_lang::typed::Program,
+    sources: &Sources,
+) -> Result<Plan, Failure> {
+    let cost = costs::of_target(&args.target);
+    let (axes, level) = (mesh::axes(program), args.program.opt);
+    if args.functions.is_empty() {
+        let (script, _) = pipeline::main_script(program, sources)?;
+        return Ok(pipeline::plan(&script, axes, level, cost, None));
+    }
+    let mut funcs = Vec::new();
+    for name in &args.functions {
+        let func = pipeline::function(program, name, sources)?;
+        funcs.push(pipeline::optimise(&func, level, cost, None));
+    }
+    Ok(Plan {
+        mesh: axes,
+        ..Plan::of_programs(funcs)
+    })
+}
+
 fn report(
     args: &CompileArgs,
     plan: &Plan,
@@ -76,7 +92,10 @@ fn report(
 ) -> Result<Report, Failure> {
     let prebuilt = args.output.as_deref().map(Prebuilt::at);
     let chip = chip::of_target(&args.target);
-    let counts = counts::of_run(plan);
+    let counts = match args.functions.is_empty() {
+        true => counts::of_run(plan),
+        false => counts::once_each(plan),
+    };
     let used: usize = plan.mesh.iter().map(|(_, size)| size).product();
     let version = version_text(plugin.stablehlo_version());
     let mut lowered = Vec::new();
@@ -122,7 +141,7 @@ fn report(
             chips: topology.device_count(),
             chips_used: used,
             memory: topology.device().memory,
-            rates: chip.map(|c| c.cost.source.to_owned()),
+            rates: chip::of_target(&args.target).map(|c| c.cost.source.to_owned()),
         },
         programs,
         run,

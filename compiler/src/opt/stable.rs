@@ -2,14 +2,13 @@
 //! out before exponentials are. It costs a little more, so no choice by cost would do it.
 //!
 //! ```text
-//! log(sum(exp(x)))             log(sum(exp(x - m))) + m       where m = max(x), 0 where that is not finite
+//! log(sum(exp(x)))             log(sum(exp(x - m))) + m       where m = max(x); m itself where that is not finite
 //! exp(x) * spread(y / sum(…))  exp(x - m) * spread(y / sum(exp(x - m)))
 //! exp(x) / spread(sum(…))      exp(x - m) / spread(sum(exp(x - m)))
 //! ```
 
 use crate::ir::func::{Func, Inst, Value};
 use crate::ir::op::{BinaryOp, Op, ReduceOp, UnaryOp};
-use crate::ir::{Literal, Type};
 use crate::passes::copy::{Copier, Rewrite, rewrite};
 use std::collections::{HashMap, HashSet};
 
@@ -173,9 +172,13 @@ impl Rewrite for Stable<'_> {
         if inst.op == Op::Unary(UnaryOp::Log)
             && let Some(shifted) = self.shifted.get(&inst.args[0])
         {
+            // The largest alone says what comes of an infinity. That is asked after the sum, so that nothing stands
+            // between the exponentials and their sum.
             let log = c.b.op(inst.op.clone(), &[shifted.sum]);
             let back = c.b.op(Op::Binary(BinaryOp::Add), &[log, shifted.largest]);
-            return c.set(inst.results[0], back);
+            let finite = c.b.op(Op::Unary(UnaryOp::IsFinite), &[shifted.largest]);
+            let result = c.b.op(Op::Select, &[finite, back, shifted.largest]);
+            return c.set(inst.results[0], result);
         }
         if let Some(q) = self.defined.quotient(inst)
             && let Some(shifted) = self.shifted.get(&q.sum)
@@ -214,10 +217,6 @@ fn shift(c: &mut Copier, sum: &Sum) -> Shifted {
         axes: sum.axes.clone(),
     };
     let largest = c.b.op(reduce(ReduceOp::Max), &[x]);
-    let ty: Type = c.b.ty(largest).clone();
-    let finite = c.b.op(Op::Unary(UnaryOp::IsFinite), &[largest]);
-    let zero = c.b.op(Op::Constant(Literal::splat_f64(ty, 0.0)), &[]);
-    let largest = c.b.op(Op::Select, &[finite, largest, zero]);
     let dims = (0..whole.rank())
         .filter(|d| !sum.axes.contains(d))
         .collect();

@@ -21,7 +21,7 @@ pub const RULES: &[Rule] = &[
     Rule::build("while-hoist",         Exact, "while.r(*)",          "what does not depend on the iteration, before it", hoist),
 ];
 
-fn block(rw: &Rw) -> Option<Block> {
+pub(super) fn block(rw: &Rw) -> Option<Block> {
     match &*rw.head('r') {
         Head::Block(block) if block.effect.is_none() => Some(block.clone()),
         _ => None,
@@ -214,6 +214,72 @@ fn scan_unchanged(rw: &mut Rw) -> Option<Id> {
         });
     }
     Some(rw.graph.tuple(&values))
+}
+
+/// A scan with one carry more, which begins as `first`, stands for `replaced` in the body, and becomes what `next` makes.
+pub(super) fn with_carry(
+    rw: &mut Rw,
+    block: &Block,
+    first: Id,
+    replaced: Value,
+    next: impl FnOnce(&mut Builder, Value, &HashMap<Value, Value>) -> Value,
+) -> Option<Id> {
+    let Op::Scan {
+        length,
+        reverse,
+        carry,
+    } = block.op
+    else {
+        return None;
+    };
+    let body = &block.bodies[0].0;
+    let mut b = Builder::new("");
+    let mut map = HashMap::new();
+    for (i, &v) in body.body.params.iter().enumerate() {
+        if i == 1 + carry {
+            carried(&mut b, body, replaced, &mut map);
+        }
+        b.span = body.span(v);
+        let p = b.param(body.ty(v).clone());
+        map.insert(v, p);
+    }
+    if body.body.params.len() == 1 + carry {
+        carried(&mut b, body, replaced, &mut map);
+    }
+    let insts = body.body.insts.iter();
+    let kept: Vec<Inst> = insts
+        .filter(|inst| !inst.results.contains(&replaced))
+        .cloned()
+        .collect();
+    b.inline_insts(body, &kept, &mut map);
+    b.span = body.span(replaced);
+    let next = next(&mut b, map[&replaced], &map);
+    let mut results: Vec<Value> = body.body.results.iter().map(|v| map[v]).collect();
+    results.insert(carry, next);
+    let mut args = rw.args('r');
+    args.insert(carry, first);
+    let new = Block {
+        op: Op::Scan {
+            length,
+            reverse,
+            carry: carry + 1,
+        },
+        bodies: vec![Body(b.finish(results))],
+        operands: block.operands + 1,
+        effect: None,
+    };
+    let count = rw.graph.data(rw.root()).types.len();
+    let made = rw.graph.block(new, &args).ok()?;
+    let values: Vec<Id> = (0..count)
+        .map(|i| rw.graph.proj(made, i + usize::from(i >= carry)))
+        .collect();
+    Some(rw.graph.tuple(&values))
+}
+
+fn carried(b: &mut Builder, body: &Func, replaced: Value, map: &mut HashMap<Value, Value>) {
+    b.span = body.span(replaced);
+    let p = b.param(body.ty(replaced).clone());
+    map.insert(replaced, p);
 }
 
 /// Moves out of a loop's body what depends on captures only.

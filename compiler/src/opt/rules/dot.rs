@@ -1,6 +1,7 @@
 //! Contractions: transposes folded into their dimension numbers, scalings and signs moved out, chains re-associated,
 //! products with a common operand merged.
 
+use super::vector::product;
 use crate::ir::op::{BinaryOp, DotDims, Op, ReduceOp};
 use crate::opt::rewrite::{Class::*, Rule, Rw};
 use egg::Id;
@@ -26,7 +27,6 @@ pub const RULES: &[Rule] = &[
     Rule::new("dots-of-one-right-sub",    Fast,     "sub(dot.d(x, z), dot.d(y, z))",   "dot.d(sub(x, y), z)").when("float x"),
     Rule::build("dot-rows-scaled-left",   Fast,     "dot.d(mul(x, broadcast.b(y)), z)", "dot(x, z) * broadcast(y), along kept axes", rows_scaled_left).when("float x"),
     Rule::build("dot-rows-scaled-right",  Fast,     "dot.d(z, mul(x, broadcast.b(y)))", "dot(z, x) * broadcast(y), along kept axes", rows_scaled_right).when("float x"),
-    Rule::build("sum-of-dot",             Fast,     "reduce_sum.r(dot.d(x, y))",       "dot of the sums of x and y over their own axes", sum_of_dot).when("float x"),
     Rule::build("dot-of-const-right",     Fast,     "dot.d(x, C)",                     "reduce_sum(x) * C, spread",              of_const_right).when("float x"),
     Rule::build("dot-of-const-left",      Fast,     "dot.d(C, x)",                     "reduce_sum(x) * C, spread",              of_const_left).when("float x"),
     Rule::build("identity-dot-left",      Fast,     "dot.d(convert.c(eq(iota.i(), iota.j())), x)", "x, its contracted axis first", identity_left),
@@ -36,7 +36,7 @@ pub const RULES: &[Rule] = &[
     Rule::build("outer-product",          Harmless, "dot.d(x, y)",                     "broadcast(x) * broadcast(y), over axes of length 1", outer),
 ];
 
-fn dims(rw: &Rw, name: char) -> Option<DotDims> {
+pub(super) fn dims(rw: &Rw, name: char) -> Option<DotDims> {
     match rw.op(name)? {
         Op::Dot(dims) => Some(dims),
         _ => None,
@@ -44,7 +44,7 @@ fn dims(rw: &Rw, name: char) -> Option<DotDims> {
 }
 
 /// Dimensions that are neither shared nor contracted, in order.
-fn free(rank: usize, batch: &[usize], contract: &[usize]) -> Vec<usize> {
+pub(super) fn free(rank: usize, batch: &[usize], contract: &[usize]) -> Vec<usize> {
     (0..rank)
         .filter(|d| !batch.contains(d) && !contract.contains(d))
         .collect()
@@ -185,7 +185,7 @@ fn ones_right(rw: &mut Rw) -> Option<Id> {
     without_ones(rw, false)
 }
 
-fn numel(rw: &Rw, id: Id) -> usize {
+pub(super) fn numel(rw: &Rw, id: Id) -> usize {
     rw.shape(id).iter().product()
 }
 
@@ -214,10 +214,13 @@ fn unbatched(d: &DotDims) -> bool {
     d.lhs_batch.is_empty()
 }
 
-/// `(x · y) · z` where `z` meets only axes of `y`.
 fn chain_right(rw: &mut Rw) -> Option<Id> {
-    let (x, y, z) = (rw.var('x'), rw.var('y'), rw.var('z'));
     let (d, e) = (dims(rw, 'd')?, dims(rw, 'e')?);
+    right_first(rw, ['x', 'y', 'z'].map(|name| rw.var(name)), d, e)
+}
+
+/// `(x · y) · z` where `z` meets only axes of `y`.
+pub(super) fn right_first(rw: &mut Rw, [x, y, z]: [Id; 3], d: DotDims, e: DotDims) -> Option<Id> {
     if !unbatched(&d) || !unbatched(&e) {
         return None;
     }
@@ -247,14 +250,17 @@ fn chain_right(rw: &mut Rw) -> Option<Id> {
         lhs_contract: e.lhs_contract,
         rhs_contract: places?,
     };
-    let product = rw.add(Op::Dot(inner), &[y, z])?;
-    rw.add(Op::Dot(outer), &[x, product])
+    let made = product(rw, inner, y, z)?;
+    product(rw, outer, x, made)
+}
+
+fn chain_left(rw: &mut Rw) -> Option<Id> {
+    let (d, e) = (dims(rw, 'd')?, dims(rw, 'e')?);
+    left_first(rw, ['x', 'y', 'z'].map(|name| rw.var(name)), d, e)
 }
 
 /// `x · (y · z)` where `x` meets only axes of `y`.
-fn chain_left(rw: &mut Rw) -> Option<Id> {
-    let (x, y, z) = (rw.var('x'), rw.var('y'), rw.var('z'));
-    let (d, e) = (dims(rw, 'd')?, dims(rw, 'e')?);
+pub(super) fn left_first(rw: &mut Rw, [x, y, z]: [Id; 3], d: DotDims, e: DotDims) -> Option<Id> {
     if !unbatched(&d) || !unbatched(&e) {
         return None;
     }
@@ -284,8 +290,8 @@ fn chain_left(rw: &mut Rw) -> Option<Id> {
         lhs_contract: places?,
         rhs_contract: e.rhs_contract,
     };
-    let product = rw.add(Op::Dot(inner), &[x, y])?;
-    rw.add(Op::Dot(outer), &[product, z])
+    let made = product(rw, inner, x, y)?;
+    product(rw, outer, made, z)
 }
 
 /// A scaling along axes that a product keeps is as well done on its result.
@@ -475,48 +481,4 @@ fn beside_right(rw: &mut Rw) -> Option<Id> {
 
 fn beside_left(rw: &mut Rw) -> Option<Id> {
     beside(rw, true)
-}
-
-/// Summing over axes that only one operand has is as well done before the product.
-fn sum_of_dot(rw: &mut Rw) -> Option<Id> {
-    let (x, y, d) = (rw.var('x'), rw.var('y'), dims(rw, 'd')?);
-    let (op, axes) = super::reduce::over(rw, 'r')?;
-    let batch = d.lhs_batch.len();
-    let left = free(rw.shape(x).len(), &d.lhs_batch, &d.lhs_contract);
-    let right = free(rw.shape(y).len(), &d.rhs_batch, &d.rhs_contract);
-    let (mut of_x, mut of_y, mut rest) = (Vec::new(), Vec::new(), Vec::new());
-    for a in axes {
-        match a {
-            _ if a < batch => rest.push(a),
-            _ if a < batch + left.len() => of_x.push(left[a - batch]),
-            _ => of_y.push(right[a - batch - left.len()]),
-        }
-    }
-    if of_x.is_empty() && of_y.is_empty() {
-        return None;
-    }
-    let mut summed = |id: Id, axes: &[usize]| -> Option<Id> {
-        let mut axes = axes.to_vec();
-        axes.sort_unstable();
-        match axes.is_empty() {
-            true => Some(id),
-            false => rw.add(Op::Reduce { op, axes }, &[id]),
-        }
-    };
-    let (x, y) = (summed(x, &of_x)?, summed(y, &of_y)?);
-    let moved = |list: &[usize], gone: &[usize]| -> Vec<usize> {
-        let before = |i: usize| gone.iter().filter(|&&g| g < i).count();
-        list.iter().map(|&i| i - before(i)).collect()
-    };
-    let new = DotDims {
-        lhs_batch: moved(&d.lhs_batch, &of_x),
-        rhs_batch: moved(&d.rhs_batch, &of_y),
-        lhs_contract: moved(&d.lhs_contract, &of_x),
-        rhs_contract: moved(&d.rhs_contract, &of_y),
-    };
-    let product = rw.add(Op::Dot(new), &[x, y])?;
-    match rest.is_empty() {
-        true => Some(product),
-        false => rw.add(Op::Reduce { op, axes: rest }, &[product]),
-    }
 }

@@ -15,7 +15,7 @@ pub const RULES: &[Rule] = &[
     Rule::build("update-all",             Exact, "dynamic_update_slice.u(*)",              "the update, where it covers all",     update_all),
     Rule::build("update-nothing",         Exact, "dynamic_update_slice.u(*)",              "x, where the update is empty",        update_nothing),
     Rule::build("update-then-slice",      Exact, "dynamic_slice.s(*)",                     "the update, read back where it was put", update_then_slice),
-    Rule::build("one-hot-dot",            Fast,  "dot.d(convert.c(eq(broadcast.b(i), iota.j())), x)", "gather(x, i), 0 where i is outside", one_hot_dot).when("int i"),
+    Rule::build("one-hot-dot",            Fast,  "dot.d(convert.c(eq(broadcast.b(i), iota.j())), x)", "gather(x, i), times 0 where i is outside", one_hot_dot).when("int i"),
     Rule::build("gather-rows-known",      Exact, "gather.g(x, C)",                         "slice(x), of one row over and over",  gather_rows_known),
 ];
 
@@ -196,7 +196,7 @@ fn one_hot_dot(rw: &mut Rw) -> Option<Id> {
     let below = rw.compare(CompareOp::Le, at, last)?;
     let inside = rw.binary(BinaryOp::And, above, below)?;
     let to = rw.ty(rw.root());
-    let inside = rw.broadcast(inside, to.shape.clone(), (0..rank).collect())?;
-    let nothing = rw.splat_f64(to, 0.0)?;
-    rw.add(Op::Select, &[inside, picked, nothing])
+    let inside = rw.convert(inside, to.elem)?;
+    let inside = rw.broadcast(inside, to.shape, (0..rank).collect())?;
+    rw.binary(BinaryOp::Mul, picked, inside)
 }

@@ -8,9 +8,11 @@ pub mod convolution;
 pub mod dot;
 pub mod exponentials;
 pub mod indexing;
+pub mod induction;
 pub mod reduce;
 pub mod select;
 pub mod shape;
+pub mod vector;
 
 use super::rewrite::Rule;
 
@@ -25,11 +27,13 @@ pub const SUBJECTS: &[Subject] = &[
     ("broadcast", broadcast::RULES),
     ("reduce", reduce::RULES),
     ("dot", dot::RULES),
+    ("vector", vector::RULES),
     ("convolution", convolution::RULES),
     ("select", select::RULES),
     ("indexing", indexing::RULES),
     ("convert", convert::RULES),
     ("control", control::RULES),
+    ("induction", induction::RULES),
 ];
 
 /// All rules, in order.

@@ -15,6 +15,7 @@ pub fn of(rule: &str) -> Vec<Func> {
         "scan-carry-unchanged" => SCAN_UNCHANGED,
         "scan-hoist" => SCAN_HOIST,
         "while-hoist" => WHILE_HOIST,
+        "scan-power" => SCAN_POWER,
         "window-max-of-floor" => WINDOW_MAX,
         "trace-of-dot" => TRACE,
         "convs-beside" => CONVS_BESIDE,
@@ -73,6 +74,46 @@ func one(%0: f32, %1: i32) -> (f32) {
     yield %10
   }
   return %2
+}
+";
+
+const SCAN_POWER: &str = "
+func by_the_turn(%0: f32[3], %1: f32[3]) -> (f32[3]) {
+  %2 = scan[length = 5, carry = 1] %1 : f32[3] body(%3: i32, %4: f32[3]) {
+    %5 = convert %3 : f32
+    %6 = broadcast[dims = []] %5 : f32[3]
+    %7 = pow %0, %6 : f32[3]
+    %8 = add %4, %7 : f32[3]
+    yield %8
+  }
+  return %2
+}
+func from_one(%0: f64, %1: f64[4]) -> (f64, f64[4]) {
+  %2, %3 = scan[length = 4, carry = 1] %0, %1 : f64, f64[4] body(%4: i32, %5: f64, %6: f64) {
+    %7 = constant 0.9 : f64
+    %8 = constant 1 : i32
+    %9 = add %4, %8 : i32
+    %10 = convert %9 : f64
+    %11 = pow %7, %10 : f64
+    %12 = mul %6, %11 : f64
+    %13 = add %12, %5 : f64
+    yield %13, %12
+  }
+  return %2, %3
+}
+func by_a_carried_count(%0: f32, %1: i32) -> (f32, i32) {
+  %2 = constant 7 : i32
+  %3 = rem %1, %2 : i32
+  %4, %5 = scan[length = 3, carry = 2] %0, %3 : f32, i32 body(%6: i32, %7: f32, %8: i32) {
+    %9 = constant 0.5 : f32
+    %10 = constant 1 : i32
+    %11 = convert %8 : f32
+    %12 = pow %9, %11 : f32
+    %13 = add %7, %12 : f32
+    %14 = add %8, %10 : i32
+    yield %13, %14
+  }
+  return %4, %5
 }
 ";
 

@@ -57,12 +57,15 @@ fn large_numbers_do_not_overflow() {
 }
 
 #[test]
-fn infinities_stay_what_they_are() {
+fn infinities_stay_in_logarithms_and_masked_elements_are_zero() {
     let inf = f64::INFINITY;
-    let x = [inf, 0.0, 1.0, -inf, -inf, -inf];
-    let stable = values(Level::Aggressive, &x);
-    assert_eq!(stable[0], [inf, -inf]);
-    // NaN is NaN on both sides.
-    let plain = values(Level::Default, &x);
-    assert_eq!(format!("{stable:?}"), format!("{plain:?}"));
+    let logs = &values(Level::Aggressive, &[inf, 0.0, 1.0, -inf, -inf, -inf])[0];
+    assert_eq!(logs, &[inf, -inf]);
+    // With all of a row masked, and with an infinity, a share is NaN, as `softmax` gives it.
+    let shares = &values(Level::Aggressive, &[-inf, -inf, -inf, inf, 0.0, 1.0])[2];
+    assert!(shares.iter().all(|x| x.is_nan()), "{shares:?}");
+    let masked = [-inf, 0.0, 0.0, 1.0, -inf, -inf];
+    let shares = &values(Level::Aggressive, &masked)[2];
+    assert_eq!(shares, &[0.0, 0.5, 0.5, 1.0, 0.0, 0.0]);
+    assert_eq!(shares, &values(Level::Default, &masked)[2]);
 }
