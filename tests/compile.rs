@@ -177,3 +177,59 @@ fn unknown_chips_and_plugins_are_errors() {
     let run = compile(&[small, "--target", "v6e:1x1", "--price", "-1"]);
     assert_eq!(run.code, 64);
 }
+
+/// Ranks from 0, the mean of their places for equal values.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let place = |x: &f64| {
+        let below = values.iter().filter(|v| *v < x).count();
+        let equal = values.iter().filter(|v| *v == x).count();
+        below as f64 + (equal as f64 - 1.0) / 2.0
+    };
+    values.iter().map(place).collect()
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    let (ma, mb) = (mean(a), mean(b));
+    let along = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
+        a.iter().zip(b).map(|(x, y)| f(x - ma, y - mb)).sum()
+    };
+    along(&|x, y| x * y) / (along(&|x, _| x * x) * along(&|_, y| y * y)).sqrt()
+}
+
+/// The compiler's analysis is the same on every run, so the ranks are. It counts traffic alone, that within the chip
+/// too, and loops once.
+#[test]
+fn the_optimisers_model_ranks_programs_as_the_tpu_compiler_does() {
+    let file = "bench/optimiser.tl";
+    let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(path).expect("the programs are there");
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("fn ")?.split(['(', '[']).next())
+        .collect();
+    let (mut modelled, mut expected, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+    for level in ["0", "2"] {
+        let mut args = vec![file, "--target", "v6e:1x1", "--opt", level];
+        args.extend(names.iter().flat_map(|name| ["--fn", name]));
+        let report = report(&args);
+        for program in report["programs"].as_array().expect("a list") {
+            let loops = program["time"]["loops"].as_array().map_or(0, Vec::len);
+            let (bytes, time) = (&program["compiler_bytes"], &program["compiler_seconds"]);
+            if loops == 0 && !bytes.is_null() && !time.is_null() {
+                modelled.push(number(&program["model_bytes"]));
+                expected.push(number(bytes));
+                seconds.push((number(&program["model_seconds"]), number(time)));
+            }
+        }
+    }
+    assert!(modelled.len() >= 60, "{} variants", modelled.len());
+    let traffic = correlation(&ranks(&modelled), &ranks(&expected));
+    let (model, compiler): (Vec<f64>, Vec<f64>) = seconds.into_iter().unzip();
+    let time = correlation(&ranks(&model), &ranks(&compiler));
+    println!(
+        "{} variants: {traffic:.2} of traffic, {time:.2} of times",
+        modelled.len()
+    );
+    assert!(traffic > 0.5 && time > 0.45, "{traffic} {time}");
+}

@@ -37,14 +37,15 @@ pub fn details(compiled: &Compiled, context: &Context<'_>) -> Option<Details> {
     let module = Module::parse(&compiled.hlo)?;
     let found = kernels(&module);
     let memory = memory(compiled, &module, context);
+    let model = context.chip.map(|chip| of_func(context.func, chip.cost));
     Some(Details {
         precision: precision(&found, &module),
         unfilled: unfilled(&found, context.sources),
         collectives: collectives(&found),
         compiler_seconds: compiled.seconds,
-        model_seconds: context
-            .chip
-            .map(|chip| of_func(context.func, chip.cost).time as f64 * 1e-12),
+        compiler_bytes: compiled.bytes_accessed,
+        model_seconds: model.map(|cost| cost.time as f64 * 1e-12),
+        model_bytes: model.map(|cost| cost.bytes),
         time: context.chip.map(|chip| time(&found, chip, context)),
         work: work(&found),
         memory,

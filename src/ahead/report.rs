@@ -60,8 +60,12 @@ pub struct Details {
     pub time: Option<Time>,
     /// What the compiler itself expects of one run, in seconds, loops counted once; absent where it does not know.
     pub compiler_seconds: Option<f64>,
+    /// The bytes that the compiler counts, those within the chip too, loops counted once.
+    pub compiler_bytes: Option<f64>,
     /// What the optimiser's model expects of one run, by which it chose. Absent where the chip's figures are not known.
     pub model_seconds: Option<f64>,
+    /// The bytes by the same model.
+    pub model_bytes: Option<u64>,
     pub collectives: Vec<Collective>,
     /// Matrix products that leave part of the matrix unit empty, the dearest first.
     pub unfilled: Vec<Unfilled>,

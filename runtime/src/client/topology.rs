@@ -39,6 +39,8 @@ pub struct Compiled {
     pub buffers: String,
     /// What the compiler expects one run to take, in seconds; loops count once. `None` where it does not know.
     pub seconds: Option<f64>,
+    /// The bytes that it counts for one run, those moved in and out of a chip's own memory too; loops count once.
+    pub bytes_accessed: Option<f64>,
 }
 
 impl Topology {
@@ -107,6 +109,7 @@ impl Topology {
             .raw
             .compile(code, &options)
             .map_err(|failure| compile_error(name, failure))?;
+        let cost = program.cost().unwrap_or_default();
         Ok(Compiled {
             memory: program.memory().map_err(call_error)?,
             bytes: program.serialize().map_err(call_error)?,
@@ -114,7 +117,8 @@ impl Topology {
             buffers: dump
                 .file("after_optimizations-buffer-assignment.txt")?
                 .unwrap_or_default(),
-            seconds: seconds(&program.cost().unwrap_or_default()),
+            seconds: figure(&cost, "optimal_seconds"),
+            bytes_accessed: figure(&cost, "bytes accessed"),
         })
     }
 }
@@ -129,11 +133,10 @@ fn memory(attributes: &[NamedValue]) -> Option<u64> {
     }
 }
 
-/// A single operation of unknown cost takes one second from the sum, so that the sum says nothing.
-fn seconds(cost: &[NamedValue]) -> Option<f64> {
-    let optimal = cost.iter().find(|c| c.name == "optimal_seconds")?;
-    match optimal.value {
-        OptionValue::Float(seconds) if seconds > 0.0 => Some(f64::from(seconds)),
+/// A single operation of unknown cost takes one from a sum, so that the sum says nothing.
+fn figure(cost: &[NamedValue], name: &str) -> Option<f64> {
+    match cost.iter().find(|c| c.name == name)?.value {
+        OptionValue::Float(sum) if sum > 0.0 => Some(f64::from(sum)),
         _ => None,
     }
 }

@@ -21,6 +21,9 @@ pub struct DeviceCost {
     pub bandwidth: f64,
     /// Seconds to start one kernel inside an executable.
     pub launch: f64,
+    /// Whether elementwise operations before and after a matrix product are computed in its kernel, which a library
+    /// that is called does not do.
+    pub fuses_products: bool,
     /// Where the numbers come from.
     pub source: &'static str,
 }
@@ -34,6 +37,7 @@ pub const CPU: DeviceCost = DeviceCost {
     vector: 24e9,
     bandwidth: 20e9,
     launch: 0.5e-6,
+    fuses_products: false,
     source: "matrix_f32 measured on two cores; the rest estimated from vector width and clock",
 };
 
@@ -45,6 +49,7 @@ pub const TPU_V5E: DeviceCost = DeviceCost {
     vector: 6e12,
     bandwidth: 819e9,
     launch: 0.4e-6,
+    fuses_products: true,
     source: "https://cloud.google.com/tpu/docs/v5e (197 TFLOP/s bf16, 819 GB/s); f32 at default precision is one bf16 pass; \
              matrix_other, vector and launch estimated",
 };
@@ -57,6 +62,7 @@ pub const TPU_V5P: DeviceCost = DeviceCost {
     vector: 14e12,
     bandwidth: 2765e9,
     launch: 0.4e-6,
+    fuses_products: true,
     source: "https://cloud.google.com/tpu/docs/v5p (459 TFLOP/s bf16, 2765 GB/s); f32 at default precision is one bf16 pass; \
              matrix_other, vector and launch estimated",
 };
@@ -69,6 +75,7 @@ pub const TPU_V6E: DeviceCost = DeviceCost {
     vector: 14e12,
     bandwidth: 1640e9,
     launch: 0.4e-6,
+    fuses_products: true,
     source: "https://cloud.google.com/tpu/docs/v6e (918 TFLOP/s bf16, 1640 GB/s); f32 at default precision is one bf16 pass; \
              matrix_other, vector and launch estimated",
 };
@@ -81,6 +88,7 @@ pub const H200: DeviceCost = DeviceCost {
     vector: 33e12,
     bandwidth: 4800e9,
     launch: 2e-6,
+    fuses_products: false,
     source: "https://www.nvidia.com/en-us/data-center/h200/, SXM, dense (TF32 494, BF16 989, FP64 tensor 67 TFLOP/s; 4.8 TB/s); \
              vector is half the FP32 figure, launch estimated",
 };

@@ -19,6 +19,8 @@ pub enum Role {
     View,
     /// Computed inside whoever uses it.
     Fused,
+    /// As `Fused`, but no two in one kernel: a matrix product of a device that computes what is around it along with it.
+    Product,
     /// As `Fused`, and reads only as much of its first operand as it gives.
     Picked,
     /// A kernel that computes its fused operands as it goes.
@@ -91,6 +93,15 @@ pub fn profile(
         cheap: weight <= 1 && matches!(role, Role::Fused | Role::Picked | Role::View),
         ..base.clone()
     };
+    let product = |flops: usize, elem: Elem| Profile {
+        role: match device.fuses_products {
+            true => Role::Product,
+            false => Role::Kernel,
+        },
+        flops: flops as u64,
+        compute: picoseconds(flops as f64 / device.matrix(elem)),
+        ..base.clone()
+    };
     let matrix = |flops: usize, elem: Elem| Profile {
         flops: flops as u64,
         compute: picoseconds(flops as f64 / device.matrix(elem)),
@@ -129,7 +140,9 @@ pub fn profile(
             vector(numel, 0, Role::Fused)
         }
         Op::Reshape { .. } => vector(numel, 0, Role::View),
-        // Moving data across memory is a kernel of its own.
+        // A device that computes what is around a product along with it reads its operands in any order; elsewhere
+        // moving data across memory is a kernel of its own.
+        Op::Transpose { .. } if device.fuses_products => vector(numel, 0, Role::Fused),
         Op::Transpose { .. } => base,
         Op::Slice { .. } | Op::DynamicSlice { .. } | Op::Gather(_) => {
             vector(numel, 0, Role::Picked)
@@ -161,12 +174,12 @@ pub fn profile(
 
         Op::Dot(dims) => {
             let sizes = dims.lhs_contract.iter().map(|&d| args[0].shape[d]);
-            matrix(2 * numel * sizes.product::<usize>(), args[0].elem)
+            product(2 * numel * sizes.product::<usize>(), args[0].elem)
         }
         Op::Conv(dims) => {
             let kernel = dims.kernel_spatial.iter().chain([&dims.kernel_input]);
             let sizes = kernel.map(|&d| args[1].shape[d]);
-            matrix(2 * numel * sizes.product::<usize>(), args[0].elem)
+            product(2 * numel * sizes.product::<usize>(), args[0].elem)
         }
         Op::Cholesky => {
             let n = results[0].shape.last().copied().unwrap_or(1);

@@ -93,6 +93,8 @@ pub struct Around {
     pub users: Users,
     /// Whether it has to lie in memory.
     pub stored: bool,
+    /// Whether a product is computed from it in the same kernel.
+    pub fed: bool,
 }
 
 impl Around {
@@ -113,6 +115,7 @@ pub fn ends_kernel(profile: &Profile, around: &Around) -> bool {
             let copied = users == 1 || (profile.cheap && users <= COPIES);
             around.stored || users == 0 || !copied
         }
+        Role::Product => around.stored || around.fed || around.users.len() != 1,
         Role::Reducing | Role::Kernel => true,
     }
 }
@@ -152,12 +155,14 @@ pub fn pass(
     match profile.role {
         Role::Free | Role::View => {
             operand.stored |= around.stored;
+            operand.fed |= around.fed;
             for &(kernel, bytes) in &around.users {
                 operand.used(kernel, bytes);
             }
         }
         Role::Stored => operand.stored = true,
-        Role::Fused | Role::Picked => {
+        Role::Fused | Role::Picked | Role::Product => {
+            operand.fed |= profile.role == Role::Product || (around.fed && !ends);
             let picked = index == 0 && profile.role == Role::Picked;
             let read = if picked {
                 bytes.min(profile.bytes)
@@ -220,6 +225,7 @@ impl Cutter {
         for &at in order {
             self.around[at].users.clear();
             self.around[at].stored = false;
+            self.around[at].fed = false;
             self.kernels[at] = None;
         }
         for &root in roots {
@@ -274,7 +280,10 @@ impl Cutter {
         };
         if ends_kernel(profile, around) {
             one(at);
-        } else if matches!(profile.role, Role::Fused | Role::Picked | Role::View) {
+        } else if matches!(
+            profile.role,
+            Role::Fused | Role::Picked | Role::View | Role::Product
+        ) {
             around.users.iter().for_each(|&(end, _)| one(end));
         }
     }

@@ -89,7 +89,7 @@ impl Search<'_, '_> {
 fn least(profile: &Profile) -> u64 {
     match profile.role {
         Role::Stored | Role::Free | Role::View => 0,
-        Role::Fused | Role::Picked | Role::Reducing => profile.compute,
+        Role::Fused | Role::Picked | Role::Product | Role::Reducing => profile.compute,
         Role::Kernel => profile.compute + profile.body.map_or(0, |b| b.time),
     }
 }

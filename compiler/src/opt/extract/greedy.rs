@@ -103,7 +103,7 @@ fn charge(profile: &Profile, device: &DeviceCost) -> u64 {
         Role::Stored | Role::Free | Role::View => 0,
         Role::Fused | Role::Picked => profile.compute,
         Role::Reducing => profile.compute + launch,
-        Role::Kernel => {
+        Role::Kernel | Role::Product => {
             let inside = profile.body.map_or(0, |b| b.time);
             let bytes = profile.moved.unwrap_or(2 * profile.bytes);
             profile.compute.max(moving(bytes)) + inside + launch

@@ -2,7 +2,7 @@
 
 use super::func;
 use crate::opt::Level;
-use crate::opt::cost::device::{CPU, H200};
+use crate::opt::cost::device::{CPU, H200, TPU_V6E};
 use crate::opt::extract::meter::Meter;
 use crate::opt::extract::{Judge, Snapshot, greedy};
 use crate::opt::graph::load;
@@ -27,7 +27,12 @@ func circle(%0: f32[4], %1: f32[4]) -> (f32[4], f32[4]) {
 fn exchanges_cost_what_whole_selections_do() {
     let (mut done, mut circles) = (0, 0);
     let texts = [include_str!("mlp_gradient.ir"), CIRCLE];
-    for (device, text) in [(&CPU, texts[0]), (&H200, texts[0]), (&CPU, texts[1])] {
+    for (device, text) in [
+        (&CPU, texts[0]),
+        (&H200, texts[0]),
+        (&TPU_V6E, texts[0]),
+        (&CPU, texts[1]),
+    ] {
         let source = func(text);
         let mut loaded = load::load(&source, &[], &mut |body, _| body);
         saturate(&mut loaded.graph, RuleSet::of(Level::Aggressive));

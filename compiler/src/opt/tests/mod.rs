@@ -1,5 +1,6 @@
 //! The optimiser as a whole, on programs in text.
 
+mod devices;
 mod limits;
 mod meter;
 mod proofs;
