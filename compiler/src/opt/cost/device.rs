@@ -21,6 +21,8 @@ pub struct DeviceCost {
     pub bandwidth: f64,
     /// Seconds to start one kernel inside an executable.
     pub launch: f64,
+    /// Seconds to fetch one row from a position that is known at run time only.
+    pub row: f64,
     /// Whether elementwise operations before and after a matrix product are computed in its kernel, which a library
     /// that is called does not do.
     pub fuses_products: bool,
@@ -37,6 +39,7 @@ pub const CPU: DeviceCost = DeviceCost {
     vector: 24e9,
     bandwidth: 20e9,
     launch: 0.5e-6,
+    row: 5e-9,
     fuses_products: false,
     source: "matrix_f32 measured on two cores; the rest estimated from vector width and clock",
 };
@@ -49,9 +52,10 @@ pub const TPU_V5E: DeviceCost = DeviceCost {
     vector: 6e12,
     bandwidth: 819e9,
     launch: 0.4e-6,
+    row: 10e-9,
     fuses_products: true,
     source: "https://cloud.google.com/tpu/docs/v5e (197 TFLOP/s bf16, 819 GB/s); f32 at default precision is one bf16 pass; \
-             matrix_other, vector and launch estimated",
+             matrix_other, vector, launch and row estimated",
 };
 
 pub const TPU_V5P: DeviceCost = DeviceCost {
@@ -62,9 +66,10 @@ pub const TPU_V5P: DeviceCost = DeviceCost {
     vector: 14e12,
     bandwidth: 2765e9,
     launch: 0.4e-6,
+    row: 10e-9,
     fuses_products: true,
     source: "https://cloud.google.com/tpu/docs/v5p (459 TFLOP/s bf16, 2765 GB/s); f32 at default precision is one bf16 pass; \
-             matrix_other, vector and launch estimated",
+             matrix_other, vector, launch and row estimated",
 };
 
 pub const TPU_V6E: DeviceCost = DeviceCost {
@@ -75,9 +80,10 @@ pub const TPU_V6E: DeviceCost = DeviceCost {
     vector: 14e12,
     bandwidth: 1640e9,
     launch: 0.4e-6,
+    row: 10e-9,
     fuses_products: true,
     source: "https://cloud.google.com/tpu/docs/v6e (918 TFLOP/s bf16, 1640 GB/s); f32 at default precision is one bf16 pass; \
-             matrix_other, vector and launch estimated",
+             matrix_other, vector, launch and row estimated",
 };
 
 pub const H200: DeviceCost = DeviceCost {
@@ -88,9 +94,10 @@ pub const H200: DeviceCost = DeviceCost {
     vector: 33e12,
     bandwidth: 4800e9,
     launch: 2e-6,
+    row: 0.02e-9,
     fuses_products: false,
     source: "https://www.nvidia.com/en-us/data-center/h200/, SXM, dense (TF32 494, BF16 989, FP64 tensor 67 TFLOP/s; 4.8 TB/s); \
-             vector is half the FP32 figure, launch estimated",
+             vector is half the FP32 figure, launch and row estimated",
 };
 
 /// All devices that have numbers.

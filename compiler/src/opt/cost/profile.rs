@@ -144,8 +144,15 @@ pub fn profile(
         // moving data across memory is a kernel of its own.
         Op::Transpose { .. } if device.fuses_products => vector(numel, 0, Role::Fused),
         Op::Transpose { .. } => base,
-        Op::Slice { .. } | Op::DynamicSlice { .. } | Op::Gather(_) => {
-            vector(numel, 0, Role::Picked)
+        Op::Slice { .. } | Op::DynamicSlice { .. } => vector(numel, 0, Role::Picked),
+        Op::Gather(dims) => {
+            let row: usize = dims.slice_sizes.iter().product();
+            let rows = numel / row.max(1);
+            Profile {
+                compute: picoseconds(rows as f64 * device.row),
+                cheap: false,
+                ..vector(numel, 0, Role::Picked)
+            }
         }
         Op::DynamicUpdateSlice => Profile {
             moved: Some(2 * args[1].bytes() as u64),

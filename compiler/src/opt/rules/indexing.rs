@@ -2,7 +2,8 @@
 
 use super::shape::slice;
 use crate::ir::literal::decode_i64;
-use crate::ir::op::{BinaryOp, CompareOp, GatherDims, Op};
+use crate::ir::op::{BinaryOp, CompareOp, DotDims, GatherDims, Op};
+use crate::ir::types::{Elem, Type};
 use crate::opt::rewrite::{Class::*, Rule, Rw};
 use egg::Id;
 
@@ -16,6 +17,7 @@ pub const RULES: &[Rule] = &[
     Rule::build("update-nothing",         Exact, "dynamic_update_slice.u(*)",              "x, where the update is empty",        update_nothing),
     Rule::build("update-then-slice",      Exact, "dynamic_slice.s(*)",                     "the update, read back where it was put", update_then_slice),
     Rule::build("one-hot-dot",            Fast,  "dot.d(convert.c(eq(broadcast.b(i), iota.j())), x)", "gather(x, i), times 0 where i is outside", one_hot_dot).when("int i"),
+    Rule::build("gather-by-one-hot",  Fast,  "gather.g(x, i)",                         "dot(one_hot(i), x), of halves, which a product keeps", gather_by_one_hot),
     Rule::build("gather-rows-known",      Exact, "gather.g(x, C)",                         "slice(x), of one row over and over",  gather_rows_known),
 ];
 
@@ -199,4 +201,59 @@ fn one_hot_dot(rw: &mut Rw) -> Option<Id> {
     let inside = rw.convert(inside, to.elem)?;
     let inside = rw.broadcast(inside, to.shape, (0..rank).collect())?;
     rw.binary(BinaryOp::Mul, picked, inside)
+}
+
+/// Rows picked one by one are a product with one-hot rows, which is worth it for a short table where picking is slow. Only
+/// of halves: a product of f32 may round its operands. A position outside is the nearest row's.
+fn gather_by_one_hot(rw: &mut Rw) -> Option<Id> {
+    let (x, starts) = (rw.var('x'), rw.var('i'));
+    let Op::Gather(g) = rw.op('g')? else {
+        return None;
+    };
+    let (from, mut shape) = (rw.shape(x), rw.shape(starts));
+    let elem = rw.ty(x).elem;
+    let rank = shape.len().checked_sub(1)?;
+    let [row] = g.collapsed_slice_dims[..] else {
+        return None;
+    };
+    let whole = (0..from.len()).all(|d| g.slice_sizes[d] == if d == row { 1 } else { from[d] });
+    let in_order = g
+        .offset_dims
+        .iter()
+        .copied()
+        .eq(rank..rank + from.len() - 1);
+    let plain = g.operand_batching_dims.is_empty()
+        && g.start_index_map == [row]
+        && g.index_vector_dim == rank
+        && shape.pop() == Some(1);
+    let size = from[row];
+    let counted = Type::new(Elem::I32, shape.clone());
+    let wide = matches!(rw.ty(starts).elem, Elem::I32) && size <= i32::MAX as usize;
+    if !(whole && in_order && plain && wide && size > 0) || !matches!(elem, Elem::BF16 | Elem::F16)
+    {
+        return None;
+    }
+    let at = rw.reshape(starts, shape.clone())?;
+    let first = rw.splat_i64(counted.clone(), 0)?;
+    let last = rw.splat_i64(counted, size as i64 - 1)?;
+    let at = rw.add(Op::Clamp, &[first, at, last])?;
+    shape.push(size);
+    let places = Type::new(Elem::I32, shape.clone());
+    let at = rw.broadcast(at, shape, (0..rank).collect())?;
+    let count = rw.add(
+        Op::Iota {
+            ty: places,
+            axis: rank,
+        },
+        &[],
+    )?;
+    let hot = rw.compare(CompareOp::Eq, at, count)?;
+    let hot = rw.convert(hot, elem)?;
+    let picked = DotDims {
+        lhs_batch: vec![],
+        rhs_batch: vec![],
+        lhs_contract: vec![rank],
+        rhs_contract: vec![row],
+    };
+    rw.add(Op::Dot(picked), &[hot, x])
 }

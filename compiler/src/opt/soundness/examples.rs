@@ -15,6 +15,7 @@ pub fn of(rule: &str) -> Vec<Func> {
         "scan-carry-unchanged" => SCAN_UNCHANGED,
         "scan-hoist" => SCAN_HOIST,
         "while-hoist" => WHILE_HOIST,
+        "gather-by-one-hot" => ROWS,
         "scan-power" => SCAN_POWER,
         "window-max-of-floor" => WINDOW_MAX,
         "trace-of-dot" => TRACE,
@@ -73,6 +74,26 @@ func one(%0: f32, %1: i32) -> (f32) {
     %10 = mul %8, %9 : f32
     yield %10
   }
+  return %2
+}
+";
+
+const ROWS: &str = "
+func rows(%0: bf16[5, 3], %1: i32[4]) -> (bf16[4, 3]) {
+  %2 = reshape %1 : i32[4, 1]
+  %3 = gather[offset_dims = [1], collapsed_slice_dims = [0], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [0], index_vector_dim = 1, slice_sizes = [1, 3]] %0, %2 : bf16[4, 3]
+  return %3
+}
+func columns(%0: f16[2, 5], %1: i32[3, 2, 1]) -> (f16[3, 2, 2]) {
+  %2 = gather[offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [1], index_vector_dim = 2, slice_sizes = [2, 1]] %0, %1 : f16[3, 2, 2]
+  return %2
+}
+func one(%0: bf16[3], %1: i32[1]) -> (bf16) {
+  %2 = gather[offset_dims = [], collapsed_slice_dims = [0], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [0], index_vector_dim = 0, slice_sizes = [1]] %0, %1 : bf16
+  return %2
+}
+func one_row(%0: f16[1, 2], %1: i32[2, 1]) -> (f16[2, 2]) {
+  %2 = gather[offset_dims = [1], collapsed_slice_dims = [0], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [0], index_vector_dim = 1, slice_sizes = [1, 2]] %0, %1 : f16[2, 2]
   return %2
 }
 ";
