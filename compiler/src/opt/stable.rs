@@ -6,6 +6,11 @@
 //! exp(x) * spread(y / sum(…))  exp(x - m) * spread(y / sum(exp(x - m)))
 //! exp(x) / spread(sum(…))      exp(x - m) / spread(sum(exp(x - m)))
 //! ```
+//!
+//! Where `exp(m)` cancels in everything that becomes of the exponentials ([`scaled`]), as in a derivative, they are
+//! shifted once for all; otherwise each of these forms for itself.
+
+mod scaled;
 
 use crate::ir::func::{Func, Inst, Value};
 use crate::ir::op::{BinaryOp, Op, ReduceOp, UnaryOp};
@@ -34,9 +39,31 @@ pub fn run(func: &Func) -> Func {
     }
     let mut pass = Stable {
         defined: &defined,
-        sums,
+        whole: HashMap::new(),
+        logs: HashMap::new(),
+        sums: HashSet::new(),
+        largest: HashMap::new(),
         shifted: HashMap::new(),
     };
+    let mut sums: Vec<Value> = sums.into_iter().collect();
+    sums.sort_unstable();
+    for value in sums {
+        let Some(sum) = defined.sum(value) else {
+            continue;
+        };
+        if pass.whole.contains_key(&sum.exp) {
+            continue;
+        }
+        match scaled::cancels(func, sum.exp, &sum.kept(func)) {
+            Some(logs) => {
+                pass.logs.extend(logs.into_iter().map(|log| (log, sum.exp)));
+                pass.whole.insert(sum.exp, sum);
+            }
+            None => {
+                pass.sums.insert(value);
+            }
+        }
+    }
     rewrite(func, &mut pass)
 }
 
@@ -48,6 +75,13 @@ struct Sum {
     x: Value,
     exp: Value,
     axes: Vec<usize>,
+}
+
+impl Sum {
+    fn kept(&self, func: &Func) -> Vec<usize> {
+        let rank = func.ty(self.x).rank();
+        (0..rank).filter(|d| !self.axes.contains(d)).collect()
+    }
 }
 
 /// A product or quotient of exponentials with their own sum.
@@ -162,23 +196,37 @@ struct Shifted {
 
 struct Stable<'a> {
     defined: &'a Defined<'a>,
+    /// Exponentials that are shifted for all their users, with a sum of each.
+    whole: HashMap<Value, Sum>,
+    /// Logarithms to which the largest element of such exponentials is added again.
+    logs: HashMap<Value, Value>,
+    /// Sums that are shifted for some of their users only.
     sums: HashSet<Value>,
+    /// The largest elements of the former, by the exponentials; what was made of the latter, by the sum.
+    largest: HashMap<Value, Value>,
     shifted: HashMap<Value, Shifted>,
 }
 
 impl Rewrite for Stable<'_> {
     fn inst(&mut self, c: &mut Copier, inst: &Inst) {
         c.at(inst.results.first());
-        if inst.op == Op::Unary(UnaryOp::Log)
-            && let Some(shifted) = self.shifted.get(&inst.args[0])
+        if let [result] = inst.results[..]
+            && let Some(sum) = self.whole.get(&result)
         {
-            // The largest alone says what comes of an infinity. That is asked after the sum, so that nothing stands
-            // between the exponentials and their sum.
-            let log = c.b.op(inst.op.clone(), &[shifted.sum]);
-            let back = c.b.op(Op::Binary(BinaryOp::Add), &[log, shifted.largest]);
-            let finite = c.b.op(Op::Unary(UnaryOp::IsFinite), &[shifted.largest]);
-            let result = c.b.op(Op::Select, &[finite, back, shifted.largest]);
-            return c.set(inst.results[0], result);
+            let (largest, exp) = shift(c, sum);
+            self.largest.insert(result, largest);
+            return c.set(result, exp);
+        }
+        if inst.op == Op::Unary(UnaryOp::Log) {
+            let whole = self.logs.get(&inst.results[0]);
+            let found = match whole.and_then(|exp| self.largest.get(exp)) {
+                Some(&largest) => Some((c.value(inst.args[0]), largest)),
+                None => self.shifted.get(&inst.args[0]).map(|s| (s.sum, s.largest)),
+            };
+            if let Some((sum, largest)) = found {
+                let result = back(c, sum, largest);
+                return c.set(inst.results[0], result);
+            }
         }
         if let Some(q) = self.defined.quotient(inst)
             && let Some(shifted) = self.shifted.get(&q.sum)
@@ -203,20 +251,27 @@ impl Rewrite for Stable<'_> {
             && self.sums.contains(&result)
             && let Some(sum) = self.defined.sum(result)
         {
-            let shifted = shift(c, &sum);
-            self.shifted.insert(result, shifted);
+            let (largest, exp) = shift(c, &sum);
+            let axes = sum.axes;
+            let reduce = Op::Reduce {
+                op: ReduceOp::Sum,
+                axes,
+            };
+            let sum = c.b.op(reduce, &[exp]);
+            self.shifted.insert(result, Shifted { largest, exp, sum });
         }
     }
 }
 
-fn shift(c: &mut Copier, sum: &Sum) -> Shifted {
+/// The largest elements, and the exponentials without them.
+fn shift(c: &mut Copier, sum: &Sum) -> (Value, Value) {
     let x = c.value(sum.x);
     let whole = c.b.ty(x).clone();
-    let reduce = |op: ReduceOp| Op::Reduce {
-        op,
+    let reduce = Op::Reduce {
+        op: ReduceOp::Max,
         axes: sum.axes.clone(),
     };
-    let largest = c.b.op(reduce(ReduceOp::Max), &[x]);
+    let largest = c.b.op(reduce, &[x]);
     let dims = (0..whole.rank())
         .filter(|d| !sum.axes.contains(d))
         .collect();
@@ -227,6 +282,14 @@ fn shift(c: &mut Copier, sum: &Sum) -> Shifted {
     let spread = c.b.op(spread, &[largest]);
     let apart = c.b.op(Op::Binary(BinaryOp::Sub), &[x, spread]);
     let exp = c.b.op(Op::Unary(UnaryOp::Exp), &[apart]);
-    let sum = c.b.op(reduce(ReduceOp::Sum), &[exp]);
-    Shifted { largest, exp, sum }
+    (largest, exp)
+}
+
+/// The logarithm of what was shifted, as it was before. The largest alone says what comes of an infinity; that is
+/// asked after the sum, so that nothing stands between the exponentials and their sum.
+fn back(c: &mut Copier, sum: Value, largest: Value) -> Value {
+    let log = c.b.op(Op::Unary(UnaryOp::Log), &[sum]);
+    let back = c.b.op(Op::Binary(BinaryOp::Add), &[log, largest]);
+    let finite = c.b.op(Op::Unary(UnaryOp::IsFinite), &[largest]);
+    c.b.op(Op::Select, &[finite, back, largest])
 }

@@ -69,3 +69,75 @@ fn infinities_stay_in_logarithms_and_masked_elements_are_zero() {
     assert_eq!(shares, &[0.0, 0.5, 0.5, 1.0, 0.0, 0.0]);
     assert_eq!(shares, &values(Level::Default, &masked)[2]);
 }
+
+/// Reverse mode of `-sum(t * log(exp(x) / sum(exp(x))))`, as it comes out.
+const GRADIENT: &str = "
+func g(%x: f32[2, 3], %t: f32[2, 3]) -> (f32[2, 3]) {
+  %e = exp %x : f32[2, 3]
+  %s = reduce_sum[axes = [1]] %e : f32[2]
+  %r = reshape %s : f32[2, 1]
+  %b = broadcast[dims = [0, 1]] %r : f32[2, 3]
+  %p = div %e, %b : f32[2, 3]
+  %a = div %t, %p : f32[2, 3]
+  %c = div %a, %b : f32[2, 3]
+  %n = neg %c : f32[2, 3]
+  %q = mul %n, %p : f32[2, 3]
+  %u = reduce_sum[axes = [1]] %q : f32[2]
+  %v = broadcast[dims = [0]] %u : f32[2, 3]
+  %w = mul %v, %e : f32[2, 3]
+  %y = mul %c, %e : f32[2, 3]
+  %z = add %w, %y : f32[2, 3]
+  return %z
+}
+";
+
+#[test]
+fn what_cancels_is_shifted_everywhere() {
+    let (after, report) = run(GRADIENT, Level::Aggressive);
+    assert_eq!(report.rejected, None);
+    let x = [1000.0, 1000.0, 1001.0, -2000.0, -2000.0, -2000.0];
+    let inputs = [
+        Array::of(Type::new(Elem::F32, [2, 3]), &x),
+        Array::of(
+            Type::new(Elem::F32, [2, 3]),
+            &[1.0, 0.0, 0.0, 0.0, 2.0, 0.0],
+        ),
+    ];
+    let found = eval(&after, &inputs, Precision::Element).expect("the program runs");
+    // `t - sum(t) * softmax(x)`.
+    let e = std::f64::consts::E;
+    let of = |t: f64, all: f64, share: f64| t - all * share;
+    let shares = [1.0, 1.0, e].map(|v| v / (2.0 + e));
+    let expected = [
+        of(1.0, 1.0, shares[0]),
+        of(0.0, 1.0, shares[1]),
+        of(0.0, 1.0, shares[2]),
+        -2.0 / 3.0,
+        2.0 - 2.0 / 3.0,
+        -2.0 / 3.0,
+    ];
+    for (a, b) in found[0].to_f64().iter().zip(expected) {
+        assert!((a - b).abs() < 1e-6, "{a}, not {b}\n{after}");
+    }
+    assert_eq!(after.to_string().matches(" = exp ").count(), 1, "{after}");
+}
+
+#[test]
+fn what_does_not_cancel_stays_and_the_rest_is_shifted_for_itself() {
+    let source = "
+func two(%x: f32[2, 2]) -> (f32[2], f32[2], f32[2, 2]) {
+  %e = exp %x : f32[2, 2]
+  %s = reduce_sum[axes = [0]] %e : f32[2]
+  %t = reduce_sum[axes = [1]] %e : f32[2]
+  %l = log %s : f32[2]
+  %m = log %t : f32[2]
+  return %l, %m, %e
+}
+";
+    let (after, _) = run(source, Level::Aggressive);
+    let x = Array::of(Type::new(Elem::F32, [2, 2]), &[500.0, 0.0, 0.0, 500.0]);
+    let found = eval(&after, &[x], Precision::Element).expect("the program runs");
+    assert_eq!(found[0].to_f64(), [500.0, 500.0]);
+    assert_eq!(found[1].to_f64(), [500.0, 500.0]);
+    assert_eq!(found[2].to_f64()[1], 1.0);
+}
