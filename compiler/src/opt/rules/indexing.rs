@@ -228,9 +228,9 @@ fn gather_by_one_hot(rw: &mut Rw) -> Option<Id> {
         && shape.pop() == Some(1);
     let size = from[row];
     let counted = Type::new(Elem::I32, shape.clone());
-    let wide = matches!(rw.ty(starts).elem, Elem::I32) && size <= i32::MAX as usize;
-    if !(whole && in_order && plain && wide && size > 0) || !matches!(elem, Elem::BF16 | Elem::F16)
-    {
+    let wide = rw.ty(starts).elem == Elem::I32 && size <= i32::MAX as usize;
+    let half = matches!(elem, Elem::BF16 | Elem::F16);
+    if !(whole && in_order && plain && wide && half && size > 0) {
         return None;
     }
     let at = rw.reshape(starts, shape.clone())?;
