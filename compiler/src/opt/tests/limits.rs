@@ -9,7 +9,7 @@ use crate::opt::{Level, optimise};
 use std::fmt::Write;
 
 /// A chain of products, which can be bracketed in more ways than fit.
-fn chain(count: usize) -> String {
+pub(super) fn chain(count: usize) -> String {
     let params: Vec<String> = (0..count).map(|i| format!("%{i}: f64[2, 2]")).collect();
     let mut text = format!("func chain({}) -> (f64[2, 2]) {{\n", params.join(", "));
     for i in 1..count {

@@ -1,6 +1,7 @@
 //! The optimiser as a whole, on programs in text.
 
 mod devices;
+mod extraction;
 mod limits;
 mod meter;
 mod proofs;
