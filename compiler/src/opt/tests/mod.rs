@@ -3,6 +3,7 @@
 mod devices;
 mod extraction;
 mod limits;
+mod loops;
 mod meter;
 mod proofs;
 mod published;
