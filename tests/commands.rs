@@ -376,6 +376,8 @@ fn a_program_that_does_not_fit_is_refused_before_it_runs() {
         "error[E0732]",
         "it takes",
         "TiB on a device that has",
+        "the largest buffers are",
+        "256.0 TiB  temporary i32[8388608, 8388608]",
         "p.tl:",
     ];
     expect(&run, 2, &said);

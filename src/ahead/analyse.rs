@@ -5,19 +5,14 @@ use super::report::{
     Collective, Details, Holding, Hot, Loop, Memory, Precision, Time, Unfilled, Work,
 };
 use super::time;
+use super::holdings::{LISTED, largest, line_of, show, source_of};
 use crate::pipeline::place_of;
-use std::collections::HashMap;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::opt::cost::of_func;
 use tpuc_lang::source::Sources;
-use tpuc_lang::span::Span;
 use tpuc_runtime::client::Compiled;
-use tpuc_runtime::hlo::buffers::{Buffer, Role, buffers};
 use tpuc_runtime::hlo::kernels::Kernels;
-use tpuc_runtime::hlo::{Instruction, Module, Place, kernels};
-
-/// How many lines a list of the report has.
-const LISTED: usize = 5;
+use tpuc_runtime::hlo::{Module, kernels};
 
 /// Products that fill less of the matrix unit than this are listed.
 const FILLED: f64 = 0.9;
@@ -239,13 +234,6 @@ fn memory(compiled: &Compiled, module: &Module, context: &Context<'_>) -> Memory
         .filter(|i| i.op == "parameter")
         .flat_map(|i| i.shape.arrays())
         .map(|a| a.padded_bytes().saturating_sub(a.bytes()));
-    let by_name: HashMap<&str, &Instruction> = module
-        .computations
-        .iter()
-        .flat_map(|c| &c.instructions)
-        .map(|i| (i.name.as_str(), i))
-        .collect();
-    let largest = buffers(&compiled.buffers, 4096);
     Memory {
         arguments: m.arguments,
         outputs: m.outputs,
@@ -254,78 +242,6 @@ fn memory(compiled: &Compiled, module: &Module, context: &Context<'_>) -> Memory
         code: m.code,
         needed: m.arguments + m.outputs.saturating_sub(m.aliased) + m.temporaries + m.code,
         padding: padding.sum(),
-        largest: largest
-            .iter()
-            .take(LISTED)
-            .map(|b| holding(b, &by_name, context))
-            .collect(),
+        largest: largest(module, &compiled.buffers, context.func, context.sources),
     }
-}
-
-fn holding(
-    buffer: &Buffer,
-    by_name: &HashMap<&str, &Instruction>,
-    context: &Context<'_>,
-) -> Holding {
-    let made = by_name.get(buffer.value.as_str());
-    // Of a tuple the buffer is the part of its size.
-    let array = made.and_then(|i| {
-        let arrays = i.shape.arrays();
-        let fitting = arrays.iter().find(|a| a.padded_bytes() == buffer.bytes);
-        fitting.or(arrays.first()).copied()
-    });
-    let shape = array.map_or(String::new(), ToString::to_string);
-    let sources = context.sources;
-    let (role, place, source) = match buffer.role {
-        Role::Argument(n) => {
-            let span = context
-                .func
-                .body
-                .params
-                .get(n)
-                .map(|&v| context.func.span(v));
-            let place = span.map(|s| place_of(sources, s));
-            ("argument", place, span.and_then(|s| source_of(sources, s)))
-        }
-        Role::Result => {
-            // The report does not say which one: the first of its type.
-            let func = context.func;
-            let mut results = func.body.results.iter();
-            let span = results
-                .find(|&&v| func.ty(v).to_string() == shape)
-                .map(|&v| func.span(v));
-            let place = span.map(|s| place_of(sources, s));
-            ("result", place, span.and_then(|s| source_of(sources, s)))
-        }
-        Role::Temporary => {
-            let place = made.and_then(|i| i.place());
-            let source = place
-                .as_ref()
-                .and_then(|p| line_of(sources, &p.file, p.line));
-            ("temporary", place.as_ref().map(show), source)
-        }
-    };
-    Holding {
-        bytes: buffer.bytes,
-        role,
-        shape,
-        place,
-        source,
-    }
-}
-
-fn show(place: &Place) -> String {
-    format!("{}:{}", place.file, place.line)
-}
-
-fn source_of(sources: &Sources, span: Span) -> Option<String> {
-    let (line, _) = sources.line_col(span);
-    line_of(sources, &sources.get(span.file).name, line as u32)
-}
-
-/// A line of the source, without what surrounds it.
-fn line_of(sources: &Sources, file: &str, line: u32) -> Option<String> {
-    let (_, file) = sources.iter().find(|(_, f)| f.name == file)?;
-    let text = file.text.lines().nth((line as usize).checked_sub(1)?)?;
-    Some(text.trim().to_owned()).filter(|t| !t.is_empty())
 }

@@ -1,9 +1,12 @@
 //! `tpuc run`.
 
+use crate::ahead::holdings::largest;
+use crate::ahead::report::Holding;
+use crate::ahead::text;
 use crate::cli::{BackendName, RunArgs};
 use crate::costs;
 use crate::execute::checkpoint::{self, Checkpoints};
-use crate::execute::device::{DeviceBackend, Note, Stores};
+use crate::execute::device::{self, DeviceBackend, Note, Stores};
 use crate::execute::interpreter::InterpreterBackend;
 use crate::execute::profile::{Event, Kind, Label, Profile, Profiled};
 use crate::execute::watched::{self, Watched};
@@ -27,6 +30,7 @@ use tpuc_lang::span::Span;
 use tpuc_lang::typed::Program;
 use tpuc_runtime::cache::Cache;
 use tpuc_runtime::client::{Client, ClientOptions};
+use tpuc_runtime::hlo::Module;
 use tpuc_runtime::host::HostArray;
 use tpuc_runtime::metrics::Metrics;
 use tpuc_runtime::plugin::{Device, Plugin};
@@ -210,7 +214,7 @@ impl Job<'_> {
             notes.iter().for_each(|n| eprintln!("{}", n.text));
         }
         let fits = backend.check_fits(self.plan);
-        fits.map_err(|(e, span)| located(e, span, self.sources))?;
+        fits.map_err(|(e, span)| self.located(e, span))?;
         self.finish(backend, start, &notes)
     }
 
@@ -320,7 +324,50 @@ impl Job<'_> {
         }
         let result = executor.run();
         self.progress.done();
-        result.map_err(|(e, span)| located(e, span, self.sources))
+        result.map_err(|(e, span)| self.located(e, span))
+    }
+
+    /// The failure with its place; where memory is lacking, with what takes the most of it.
+    fn located(&self, failure: Failure, span: Span) -> Failure {
+        let failure = match failure {
+            Failure::Runtime {
+                code,
+                message,
+                help,
+            } if code == "E0732" => Failure::Runtime {
+                message: message.clone() + &self.largest(&message),
+                code,
+                help,
+            },
+            other => other,
+        };
+        located(failure, span, self.sources)
+    }
+
+    /// The largest buffers of the program that a message names; nothing where the plugin does not tell.
+    fn largest(&self, message: &str) -> String {
+        let named = |f: &Func| message.contains(&format!("`{}`", f.name));
+        let program = self.plan.programs.iter().position(named);
+        let found = program.and_then(|p| self.holdings(p));
+        let lines = found.into_iter().flatten();
+        let lines: Vec<String> = lines.map(|h| format!("\n  {}", text::holding(&h))).collect();
+        match lines.is_empty() {
+            true => String::new(),
+            false => format!("\nthe largest buffers are{}", lines.concat()),
+        }
+    }
+
+    /// What holds the memory of a program, which is compiled once more for it.
+    fn holdings(&self, program: usize) -> Option<Vec<Holding>> {
+        let (client, version) = self.target.client(self.around).ok()??;
+        let lowered = pipeline::lower(self.plan, self.sources, &version).ok()?;
+        let lowered = lowered.into_iter().nth(program)?;
+        let options = device::compile_options(&client);
+        let (hlo, report) = client
+            .optimized_with_buffers(&lowered.name, &lowered.code, &lowered.signature, &options)
+            .ok()?;
+        let func = &self.plan.programs[program];
+        Some(largest(&Module::parse(&hlo)?, &report, func, self.sources))
     }
 }
 

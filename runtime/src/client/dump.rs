@@ -42,8 +42,14 @@ impl Dump {
         })
     }
 
+    /// The report on the buffers.
+    pub fn buffers(&self) -> Result<String, Error> {
+        let report = self.file("after_optimizations-buffer-assignment.txt")?;
+        Ok(report.unwrap_or_default())
+    }
+
     /// The first file whose name ends so.
-    pub fn file(&self, ending: &str) -> Result<Option<String>, Error> {
+    fn file(&self, ending: &str) -> Result<Option<String>, Error> {
         let unreadable = |error: std::io::Error| Error::FileUnreadable {
             path: self.0.path().to_path_buf(),
             reason: error.to_string(),
@@ -65,6 +71,20 @@ impl Dump {
 }
 
 impl Client {
+    /// What the plugin's compiler makes of a program, and its report on the buffers, both as text; the second is empty
+    /// where it writes none. The program is compiled once more for them.
+    pub fn optimized_with_buffers(
+        &self,
+        name: &str,
+        code: &[u8],
+        signature: &Signature,
+        options: &CompileOptions,
+    ) -> Result<(String, String), Error> {
+        let dump = Dump::new()?;
+        self.compile(name, code, signature.clone(), &dump.options(options))?;
+        Ok((dump.hlo(name)?, dump.buffers()?))
+    }
+
     /// What the plugin's compiler makes of a program, as HLO text. The program is compiled once more for it.
     pub fn optimized_hlo(
         &self,

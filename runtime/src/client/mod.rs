@@ -193,13 +193,20 @@ fn call_error(failure: Failure) -> Error {
 /// An error of a running program. Plugins report a lack of memory under several statuses.
 fn run_error(program: &str, failure: Failure) -> Error {
     let program = program.to_owned();
-    if failure.status == Status::ResourceExhausted || failure.message.contains("Out of memory") {
-        Error::OutOfMemory {
-            program,
-            message: failure.message,
+    let Failure { status, message } = failure;
+    if message.contains("Out of memory") {
+        return Error::OutOfMemory { program, message };
+    }
+    match status {
+        Status::ResourceExhausted => Error::OutOfMemory { program, message },
+        Status::DeadlineExceeded => Error::DeviceTimeout { program, message },
+        Status::Unavailable | Status::Aborted | Status::Cancelled | Status::DataLoss => {
+            Error::DeviceLost { program, message }
         }
-    } else {
-        Error::ExecutionFailed { program, failure }
+        status => Error::ExecutionFailed {
+            program,
+            failure: Failure { status, message },
+        },
     }
 }
 
@@ -227,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lack_of_memory_is_known_by_status_or_words() {
+    fn a_run_that_fails_says_why() {
         let explain = |status, message: &str| {
             let message = message.to_owned();
             run_error("p", Failure { status, message }).code()
@@ -238,5 +245,9 @@ mod tests {
             "E0732"
         );
         assert_eq!(explain(Status::Internal, "Compute error"), "E0733");
+        assert_eq!(explain(Status::Unavailable, "Socket closed"), "E0736");
+        assert_eq!(explain(Status::Aborted, "worker restarted"), "E0736");
+        assert_eq!(explain(Status::Aborted, "Out of memory"), "E0732");
+        assert_eq!(explain(Status::DeadlineExceeded, ""), "E0737");
     }
 }

@@ -114,9 +114,7 @@ impl Topology {
             memory: program.memory().map_err(call_error)?,
             bytes: program.serialize().map_err(call_error)?,
             hlo: dump.hlo(name)?,
-            buffers: dump
-                .file("after_optimizations-buffer-assignment.txt")?
-                .unwrap_or_default(),
+            buffers: dump.buffers()?,
             seconds: figure(&cost, "optimal_seconds"),
             bytes_accessed: figure(&cost, "bytes accessed"),
         })

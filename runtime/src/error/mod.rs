@@ -137,6 +137,14 @@ pub enum Error {
         program: String,
         failure: Failure,
     },
+    DeviceLost {
+        program: String,
+        message: String,
+    },
+    DeviceTimeout {
+        program: String,
+        message: String,
+    },
     TransferFailed {
         spec: TensorSpec,
         failure: Failure,
@@ -245,10 +253,10 @@ pub enum Error {
 }
 
 /// All codes, in order.
-pub const CODES: [&str; 53] = [
+pub const CODES: [&str; 55] = [
     "E0701", "E0702", "E0703", "E0704", "E0705", "E0706", "E0707", "E0708", "E0709", "E0710",
     "E0712", "E0713", "E0714", "E0715", "E0716", "E0717", "E0718", "E0719", "E0720", "E0721",
-    "E0722", "E0723", "E0724", "E0730", "E0731", "E0732", "E0733", "E0734", "E0735", "E0741",
+    "E0722", "E0723", "E0724", "E0730", "E0731", "E0732", "E0733", "E0734", "E0735", "E0736", "E0737", "E0741",
     "E0742", "E0743", "E0800", "E0801", "E0802", "E0803", "E0804", "E0805", "E0806", "E0807",
     "E0808", "E0809", "E0810", "E0811", "E0812", "E0813", "E0814", "E0815", "E0816", "E0817",
     "E0819", "E0820", "E0821",
@@ -287,6 +295,8 @@ impl Error {
             Error::ExecutionFailed { .. } => "E0733",
             Error::TransferFailed { .. } => "E0734",
             Error::DumpMissing { .. } => "E0735",
+            Error::DeviceLost { .. } => "E0736",
+            Error::DeviceTimeout { .. } => "E0737",
             Error::CheckpointDamaged { .. } => "E0741",
             Error::CheckpointForeign { .. } => "E0742",
             Error::CheckpointOfOther { .. } => "E0743",
@@ -454,6 +464,14 @@ mod tests {
                 failure: failure(),
             },
             Error::DumpMissing { program: program() },
+            Error::DeviceLost {
+                program: program(),
+                message: text("The TPU worker has stopped."),
+            },
+            Error::DeviceTimeout {
+                program: program(),
+                message: text("Timed out waiting for an all-reduce."),
+            },
             Error::CheckpointDamaged {
                 path: "/run/checkpoint-00000003.safetensors".into(),
                 reason: text("its contents have changed since it was written"),

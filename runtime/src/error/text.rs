@@ -145,6 +145,16 @@ impl fmt::Display for Error {
             Error::ExecutionFailed { program, failure } => {
                 write!(f, "program `{program}` failed on the device: {failure}")
             }
+            Error::DeviceLost { program, message } => write!(
+                f,
+                "the device was lost while program `{program}` ran: {}",
+                message.trim_end()
+            ),
+            Error::DeviceTimeout { program, message } => write!(
+                f,
+                "program `{program}` did not end in the time that the device gives it: {}",
+                message.trim_end()
+            ),
             Error::TransferFailed { spec, failure } => {
                 write!(f, "moving {spec} to or from the device failed: {failure}")
             }
@@ -301,6 +311,10 @@ impl Error {
             Error::OutOfMemory { .. } => {
                 Some("use a smaller batch, a narrower type, or `checkpoint`".to_owned())
             }
+            Error::DeviceLost { .. } | Error::DeviceTimeout { .. } => Some(
+                "with `--checkpoint DIR --resume` the same command goes on from the last checkpoint"
+                    .to_owned(),
+            ),
             Error::CheckpointDamaged { .. } => Some(
                 "remove the file: `--resume` then goes on from the checkpoint before it, if there is one"
                     .to_owned(),
@@ -313,10 +327,11 @@ impl Error {
                 Some("use cpu, cpu:N, tpu, cuda, rocm, or the path of a plugin".to_owned())
             }
             Error::PluginNotFound { device, looked } => Some(format!(
-                "run `{}`, or name a plugin with `--device PATH` or $TPUC_PLUGIN; looked for\n{}",
+                "{}, or name a plugin with `--device PATH` or $TPUC_PLUGIN; looked for\n{}",
                 match Wheel::of(device) {
-                    Some(wheel) => format!("tpuc setup {}", wheel.device),
-                    None => "make setup".to_owned(),
+                    Some(wheel) => format!("run `tpuc setup {}`", wheel.device),
+                    None if device == "rocm" => "install one of AMD's Python packages".to_owned(),
+                    None => "run `make setup`".to_owned(),
                 },
                 list(looked)
             )),

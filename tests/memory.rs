@@ -1,0 +1,88 @@
+//! Long runs keep memory flat: the process is looked at from outside while it walks 10,000 steps, or as many as
+//! `TPUC_STEPS` says.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Resident memory of a process, in bytes.
+fn resident(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("Linux has it");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next());
+    let kilobytes: u64 = kilobytes.and_then(|k| k.parse().ok()).expect("a number");
+    kilobytes * 1024
+}
+
+/// Memory at each line that a program prints, while it waits for the line to be read.
+fn memory_at_lines(folder: &Path, text: &str, options: &[&str]) -> Vec<u64> {
+    fs::write(folder.join("p.tl"), text).expect("the temporary folder can be written");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tpuc"))
+        .current_dir(folder)
+        .args(["run", "p.tl"])
+        .args(options)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let process = child.id();
+    let found: Vec<u64> = lines.map_while(Result::ok).map(|_| resident(process)).collect();
+    assert!(child.wait().expect("it ends").success());
+    found
+}
+
+/// How many steps are walked between the two looks.
+fn steps() -> u64 {
+    let given = std::env::var("TPUC_STEPS").ok();
+    given.and_then(|n| n.parse().ok()).unwrap_or(10_000)
+}
+
+/// Growth that is no leak: pools of the allocators settle late. The smallest thing to lose, an event, takes 250 bytes
+/// or more.
+fn flat(memory: &[u64]) {
+    assert_eq!(memory.len(), 2, "two lines were printed while it ran");
+    let growth = memory[1].saturating_sub(memory[0]);
+    eprintln!("{growth} bytes in {} steps", steps());
+    assert!(growth < 1_500_000 + 60 * steps(), "memory grew by {growth} bytes");
+}
+
+#[test]
+fn a_loop_of_steps_keeps_memory_flat() {
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    let text = format!(
+        "main {{\n\
+        let mut w = normal(key(0), [64, 64]);\n\
+        let mut n = 0;\n\
+        for i in 0..{} {{\n\
+            w = 0.99 * w + 0.01;\n\
+            n = n + 1;\n\
+            log(i, mean=w[0, 0], n=n);\n\
+            if i == 2000 || i == {} {{ print(n); }}\n\
+        }}\n\
+    }}\n",
+        2001 + steps(),
+        2000 + steps()
+    );
+    flat(&memory_at_lines(dir.path(), &text, &["--log", "runs"]));
+}
+
+#[test]
+fn going_through_files_keeps_memory_flat() {
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    let rows: String = (0..200).map(|i| format!("{i},{}\n", 2 * i)).collect();
+    fs::write(dir.path().join("a.csv"), &rows).expect("the temporary folder can be written");
+    fs::write(dir.path().join("b.csv"), &rows).expect("the temporary folder can be written");
+    let text = format!(
+        "main {{\n\
+        let mut w = 0.0;\n\
+        for e in 0..{} {{\n\
+            for b in batches(load(\"*.csv\"), 1, fold_in(key(0), e)) {{ w = 0.9 * w + b[0, 1]; }}\n\
+            if e == 5 || e == {} {{ print(w); }}\n\
+        }}\n\
+    }}\n",
+        6 + steps() / 400,
+        5 + steps() / 400
+    );
+    flat(&memory_at_lines(dir.path(), &text, &[]));
+}
