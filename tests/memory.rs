@@ -27,7 +27,10 @@ fn memory_at_lines(folder: &Path, text: &str, options: &[&str]) -> Vec<u64> {
         .expect("the command runs");
     let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
     let process = child.id();
-    let found: Vec<u64> = lines.map_while(Result::ok).map(|_| resident(process)).collect();
+    let found: Vec<u64> = lines
+        .map_while(Result::ok)
+        .map(|_| resident(process))
+        .collect();
     assert!(child.wait().expect("it ends").success());
     found
 }
@@ -44,7 +47,10 @@ fn flat(memory: &[u64]) {
     assert_eq!(memory.len(), 2, "two lines were printed while it ran");
     let growth = memory[1].saturating_sub(memory[0]);
     eprintln!("{growth} bytes in {} steps", steps());
-    assert!(growth < 1_500_000 + 60 * steps(), "memory grew by {growth} bytes");
+    assert!(
+        growth < 1_500_000 + 60 * steps(),
+        "memory grew by {growth} bytes"
+    );
 }
 
 #[test]

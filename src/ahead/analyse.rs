@@ -1,11 +1,11 @@
 //! From a compiled program to what is said of it.
 
 use super::chip::Chip;
+use super::holdings::{LISTED, largest, line_of, show, source_of};
 use super::report::{
     Collective, Details, Holding, Hot, Loop, Memory, Precision, Time, Unfilled, Work,
 };
 use super::time;
-use super::holdings::{LISTED, largest, line_of, show, source_of};
 use crate::pipeline::place_of;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::opt::cost::of_func;

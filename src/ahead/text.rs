@@ -135,13 +135,19 @@ fn memory(f: &mut Formatter<'_>, m: &Memory, limit: Option<u64>) -> fmt::Result 
 }
 
 fn holdings(f: &mut Formatter<'_>, all: &[Holding]) -> fmt::Result {
-    all.iter().try_for_each(|h| writeln!(f, "    {}", holding(h)))
+    all.iter()
+        .try_for_each(|h| writeln!(f, "    {}", holding(h)))
 }
 
 /// A line of the list of what holds memory.
 pub fn holding(h: &Holding) -> String {
     let place = at(h.place.as_deref(), h.source.as_deref());
-    format!("{:>10}  {} {}{place}", bytes(h.bytes as f64), h.role, h.shape)
+    format!(
+        "{:>10}  {} {}{place}",
+        bytes(h.bytes as f64),
+        h.role,
+        h.shape
+    )
 }
 
 fn time(f: &mut Formatter<'_>, t: &Time) -> fmt::Result {

@@ -350,7 +350,9 @@ impl Job<'_> {
         let program = self.plan.programs.iter().position(named);
         let found = program.and_then(|p| self.holdings(p));
         let lines = found.into_iter().flatten();
-        let lines: Vec<String> = lines.map(|h| format!("\n  {}", text::holding(&h))).collect();
+        let lines: Vec<String> = lines
+            .map(|h| format!("\n  {}", text::holding(&h)))
+            .collect();
         match lines.is_empty() {
             true => String::new(),
             false => format!("\nthe largest buffers are{}", lines.concat()),
