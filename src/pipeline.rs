@@ -123,9 +123,13 @@ pub fn plan(
 /// The e-graph, with the costs of the device, then what the device's compiler needs. With sources, what the e-graph
 /// did is said on the error stream.
 pub fn optimise(func: &Func, level: u8, device: &DeviceCost, explain: Option<&Sources>) -> Func {
+    let whole = match level {
+        0 => func.clone(),
+        _ => passes::run(Stage::BeforeOptimiser, func),
+    };
     let out = match explain {
-        Some(sources) => explained(func, level, device, sources),
-        None => opt::optimise(func, named_level(level), device).0,
+        Some(sources) => explained(&whole, level, device, sources),
+        None => opt::optimise(&whole, named_level(level), device).0,
     };
     match level > 0 && device.name == CPU.name {
         true => passes::run(Stage::ForCpu, &out),

@@ -196,7 +196,10 @@ fn optimised(func: &Func, level: Level) -> Func {
     let plain = passes::run(Stage::AfterDerivatives, func);
     match level {
         Level::None => plain,
-        _ => passes::run(Stage::ForCpu, &optimise(&plain, level, &CPU).0),
+        _ => {
+            let whole = passes::run(Stage::BeforeOptimiser, &plain);
+            passes::run(Stage::ForCpu, &optimise(&whole, level, &CPU).0)
+        }
     }
 }
 

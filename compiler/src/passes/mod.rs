@@ -1,6 +1,6 @@
 //! Passes, IR → IR: clean-ups around differentiation and before the optimiser. One pass a file, each with a before and an
-//! after at its head; all are exact (bit for bit the same results) and deterministic, and are verified after each
-//! run in debug builds.
+//! after at its head; all but `distribute` are exact (bit for bit the same results), all are
+//! deterministic, and are verified after each run in debug builds.
 //!
 //! Nothing algebraic is done here: that is the e-graph's.
 
@@ -8,6 +8,7 @@ mod canonical_conv;
 pub(crate) mod copy;
 pub(crate) mod cse;
 mod dce;
+mod distribute;
 mod erase;
 mod fold;
 mod licm;
@@ -32,6 +33,8 @@ pub enum Stage {
     BeforeDerivatives,
     /// When all transforms are done.
     AfterDerivatives,
+    /// On a program that is about to be optimised; no longer bit for bit, where sums come in another order.
+    BeforeOptimiser,
     /// On an optimised program that XLA's CPU compiler will get.
     ForCpu,
 }
@@ -45,7 +48,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 15] = [
+pub const REGISTRY: [Pass; 16] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -111,6 +114,11 @@ pub const REGISTRY: [Pass; 15] = [
         name: "order",
         stage: Stage::AfterDerivatives,
         run: order::run,
+    },
+    Pass {
+        name: "distribute",
+        stage: Stage::BeforeOptimiser,
+        run: distribute::run,
     },
     Pass {
         name: "canonical_conv",

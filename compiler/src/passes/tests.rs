@@ -425,3 +425,125 @@ fn spread_pool_finds_the_same_places() {
         assert_eq!(bits(&before), bits(&after), "{x:?}");
     }
 }
+
+/// As [`shown`], for a pass that adds up in another order.
+fn shown_nearly(pass: &str, text: &str) -> String {
+    let before = parse(text).expect(text);
+    verify(&before).expect(text);
+    let after = applied(pass, &before);
+    verify(&after).expect("the result verifies");
+    nearly_same_results(&before, &after);
+    format!("{before}-- {pass} -->\n{after}")
+}
+
+fn nearly_same_results(before: &Func, after: &Func) {
+    let inputs: Vec<Array> = before.input_types().into_iter().map(sample).collect();
+    let values = |f: &Func| -> Vec<Vec<f64>> {
+        let results = eval(f, &inputs, Precision::Element).expect("evaluates");
+        results.iter().map(Array::to_f64).collect()
+    };
+    for (old, new) in values(before).iter().zip(values(after)) {
+        assert_eq!(old.len(), new.len());
+        for (a, b) in old.iter().zip(new) {
+            assert!((a - b).abs() <= 1e-5 * a.abs().max(1.0), "{a} {b}\n{after}");
+        }
+    }
+}
+
+#[test]
+fn distribute_takes_products_and_sums_out_of_a_loop() {
+    let text = shown_nearly(
+        "distribute",
+        "func f(%h: f32[3], %w: f32[3, 3], %v: f32[3, 2], %xs: f32[8, 4], %u: f32[4, 3], %ids: i32[8, 1, 1], %start: f32) -> (f32[3], f32, f32[3, 2], f32[5, 2], f32[8, 3], i32) {
+           %none = constant 0.0 : f32[3, 2]
+           %table = constant 1.0 : f32[5, 2]
+           %zero = constant 0 : i32
+           %end, %sum, %grad, %rows, %n, %seen = scan[length = 8, carry = 5, reverse] %h, %start, %none, %table, %zero, %xs, %ids : f32[3], f32, f32[3, 2], f32[5, 2], i32, f32[8, 3]
+             body(%i: i32, %s: f32[3], %t: f32, %g: f32[3, 2], %r: f32[5, 2], %c: i32, %x: f32[4], %id: i32[1, 1]) {
+             %in = dot_general[contract = [0] x [0]] %x, %u : f32[3]
+             %rec = dot_general[contract = [0] x [0]] %s, %w : f32[3]
+             %z = add %in, %rec : f32[3]
+             %next = tanh %z : f32[3]
+             %out = dot_general[contract = [0] x [0]] %next, %v : f32[2]
+             %e = exp %out : f32[2]
+             %loss = reduce_sum[axes = [0]] %e : f32
+             %t2 = add %t, %loss : f32
+             %outer = dot_general[contract = [] x []] %s, %e : f32[3, 2]
+             %g2 = add %outer, %g : f32[3, 2]
+             %row = reshape %e : f32[1, 2]
+             %r2 = scatter_add[update_window_dims = [1], inserted_window_dims = [0], input_batching_dims = [], scatter_indices_batching_dims = [], scatter_dims_to_operand_dims = [0], index_vector_dim = 1] %r, %id, %row : f32[5, 2]
+             %c2 = add %c, %i : i32
+             yield %next, %t2, %g2, %r2, %c2, %z
+           }
+           return %end, %sum, %grad, %rows, %seen, %n
+         }",
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn distribute_leaves_what_gains_nothing() {
+    let loop_of = |length: usize, body: &str| {
+        format!(
+            "func f(%h: f32[3, 3], %w: f32[3, 3], %xs: f32[{length}, 3]) -> (f32[3, 3], f32) {{
+               %zero = constant 0.0 : f32
+               %a, %b = scan[length = {length}, carry = 2] %h, %zero, %xs : f32[3, 3], f32
+                 body(%i: i32, %s: f32[3, 3], %t: f32, %x: f32[3]) {{
+                 {body}
+               }}
+               return %a, %b
+             }}"
+        )
+    };
+    let products = "%n = dot_general[contract = [1] x [0]] %s, %w : f32[3, 3]
+        %o = dot_general[contract = [0] x [0]] %x, %w : f32[3]
+        %l = reduce_sum[axes = [0]] %o : f32
+        %u = add %t, %l : f32
+        yield %n, %u";
+    let no_product = "%n = dot_general[contract = [1] x [0]] %s, %w : f32[3, 3]
+        %l = reduce_sum[axes = [0]] %x : f32
+        %u = add %t, %l : f32
+        yield %n, %u";
+    // The sum is read in the loop.
+    let state = "%n = dot_general[contract = [1] x [0]] %s, %w : f32[3, 3]
+        %wide = broadcast[dims = []] %t : f32[3]
+        %y = mul %x, %wide : f32[3]
+        %o = dot_general[contract = [0] x [0]] %y, %n : f32[3]
+        %l = reduce_sum[axes = [0]] %o : f32
+        %u = add %t, %l : f32
+        yield %n, %u";
+    for (length, body, changes) in [
+        (20, products, true),
+        (4, products, false),
+        (20, no_product, false),
+        (20, state, false),
+    ] {
+        let before = parse(&loop_of(length, body)).expect("parses");
+        let after = applied("distribute", &before);
+        assert_eq!(before.to_string() != after.to_string(), changes, "{after}");
+        nearly_same_results(&before, &after);
+    }
+}
+
+/// A whole gradient, and a loop without state, of which nothing is left.
+#[test]
+fn distribute_empties_loops() {
+    use crate::transform::vjp;
+    let text = "func f(%w: f32[3, 4], %xs: f32[9, 3]) -> (f32) {
+        %zero = constant 0.0 : f32
+        %l = scan[length = 9, carry = 1] %zero, %xs : f32 body(%i: i32, %s: f32, %x: f32[3]) {
+          %o = dot_general[contract = [0] x [0]] %x, %w : f32[4]
+          %e = tanh %o : f32[4]
+          %r = reduce_sum[axes = [0]] %e : f32
+          %t = add %s, %r : f32
+          yield %t
+        }
+        return %l
+      }";
+    let func = vjp(&parse(text).expect(text), &[true, true]).expect("differentiates");
+    let lean = run(Stage::AfterDerivatives, &func);
+    let after = applied("distribute", &lean);
+    assert!(lean.to_string().contains("scan"), "{lean}");
+    assert!(!after.to_string().contains("scan"), "{after}");
+    nearly_same_results(&func, &after);
+}
