@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tpuc_compiler::plan::{self, Carried, Plan, Slot, StepKind};
 use tpuc_lang::span::Span;
 use tpuc_runtime::checkpoint::{Checkpoint, Digest, Folder, Place, digest_of};
+use tpuc_runtime::client::Upload;
 use tpuc_runtime::host::HostArray;
 
 /// What the command line says of checkpoints.
@@ -140,7 +141,7 @@ impl<B: Backend> Executor<'_, B> {
         for (slot, array) in checkpoint.values {
             let slot = Slot(slot);
             if (slot.0 as usize) < self.slots.len() {
-                let buffer = self.backend.upload(&array, slot)?;
+                let buffer = self.backend.upload(&array, slot, Upload::Copied)?;
                 self.put(slot, Rc::new(buffer));
             }
         }

@@ -9,7 +9,7 @@ use tpuc_compiler::ir::Func;
 use tpuc_compiler::plan::{self, Plan, ProgramLayouts, Slot, Step, StepKind, donations};
 use tpuc_runtime::cache::{Cache, Key};
 use tpuc_runtime::client::{
-    self, Buffer, Client, CompileOptions, Executable, OverrideValue, Signature,
+    self, Buffer, Client, CompileOptions, Executable, OverrideValue, Signature, Upload,
 };
 use tpuc_runtime::host::{HostArray, Placement};
 use tpuc_runtime::prebuilt::Prebuilt;
@@ -159,9 +159,9 @@ impl Backend for DeviceBackend {
         Ok(self.programs[program].execute(inputs)?)
     }
 
-    fn upload(&self, array: &HostArray, slot: Slot) -> Result<Buffer, Failure> {
+    fn upload(&self, array: &HostArray, slot: Slot, how: Upload) -> Result<Buffer, Failure> {
         let placement = &self.placements[slot.0 as usize];
-        Ok(self.client.upload_placed(array, placement)?)
+        Ok(self.client.upload_placed(array, placement, how)?)
     }
 
     fn fetch(&self, buffer: &Buffer) -> Result<HostArray, Failure> {

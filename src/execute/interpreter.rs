@@ -7,6 +7,7 @@ use std::rc::Rc;
 use tpuc_compiler::interp::{self, Array, Precision};
 use tpuc_compiler::ir::{Func, Literal, Type};
 use tpuc_compiler::plan::Slot;
+use tpuc_runtime::client::Upload;
 use tpuc_runtime::host::{Bytes, HostArray};
 
 pub struct InterpreterBackend<'p> {
@@ -39,7 +40,7 @@ impl Backend for InterpreterBackend<'_> {
         Ok(outputs.into_iter().map(Rc::new).collect())
     }
 
-    fn upload(&self, array: &HostArray, _: Slot) -> Result<Rc<Array>, Failure> {
+    fn upload(&self, array: &HostArray, _: Slot, _: Upload) -> Result<Rc<Array>, Failure> {
         let ty = Type::new(convert::elem(array.dtype()), array.shape().to_vec());
         let width = array.dtype().size();
         let bits = array

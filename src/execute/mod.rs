@@ -24,6 +24,7 @@ use tpuc_compiler::ir::Literal;
 use tpuc_compiler::ir::op::{Effect, HostSource};
 use tpuc_compiler::plan::{Carried, Plan, Slot, Step, StepKind};
 use tpuc_lang::span::Span;
+use tpuc_runtime::client::Upload;
 use tpuc_runtime::data::{self, Contents, Dataset, Field};
 use tpuc_runtime::host::{Bytes, HostArray, Scalar};
 use tpuc_runtime::metrics::Metrics;
@@ -39,7 +40,7 @@ pub trait Backend {
         inputs: Vec<Input<'_, Self::Buffer>>,
     ) -> Result<Vec<Self::Buffer>, Failure>;
     /// `slot`: where the plan keeps it.
-    fn upload(&self, array: &HostArray, slot: Slot) -> Result<Self::Buffer, Failure>;
+    fn upload(&self, array: &HostArray, slot: Slot, how: Upload) -> Result<Self::Buffer, Failure>;
     fn fetch(&self, buffer: &Self::Buffer) -> Result<HostArray, Failure>;
     /// Until the contents are there.
     fn wait(&self, buffer: &Self::Buffer) -> Result<(), Failure>;
@@ -153,7 +154,10 @@ impl<'a, B: Backend> Executor<'a, B> {
             }
             StepKind::Constant { value, output } => {
                 let array = literal_array(value).map_err(at)?;
-                let buffer = self.backend.upload(&array, *output).map_err(at)?;
+                let buffer = self
+                    .backend
+                    .upload(&array, *output, Upload::Copied)
+                    .map_err(at)?;
                 self.put(*output, Rc::new(buffer));
             }
             StepKind::Host {
@@ -163,7 +167,10 @@ impl<'a, B: Backend> Executor<'a, B> {
             } => {
                 let arrays = self.host(source, inputs, outputs).map_err(at)?;
                 for (slot, array) in outputs.iter().zip(arrays) {
-                    let buffer = self.backend.upload(&array, *slot).map_err(at)?;
+                    let buffer = self
+                        .backend
+                        .upload(&array, *slot, Upload::InPlace)
+                        .map_err(at)?;
                     self.put(*slot, Rc::new(buffer));
                 }
                 if let HostSource::Batches { .. } = source {
@@ -195,7 +202,10 @@ impl<'a, B: Backend> Executor<'a, B> {
                     self.progress.iteration(i, *length);
                     let number =
                         HostArray::from_elements([], &[i as i32]).map_err(|e| at(e.into()))?;
-                    let number = self.backend.upload(&number, *index).map_err(at)?;
+                    let number = self
+                        .backend
+                        .upload(&number, *index, Upload::Copied)
+                        .map_err(at)?;
                     self.put(*index, Rc::new(number));
                     self.steps(body)?;
                     self.iterated(carried, Some(*index), i + 1, step.span)?;
@@ -422,14 +432,19 @@ fn read_source(source: &HostSource, around: &Surroundings) -> Result<Vec<HostArr
 }
 
 fn literal_array(literal: &Literal) -> Result<HostArray, Failure> {
-    let width = literal.ty().elem.bytes();
-    let bytes: Vec<u8> = literal
-        .iter_bits()
-        .flat_map(|b| b.to_le_bytes()[..width].to_vec())
-        .collect();
+    let ty = literal.ty();
+    let width = ty.elem.bytes();
+    let bytes = match literal.splat() {
+        Some(bits) => Bytes::repeated(&bits.to_le_bytes()[..width], ty.numel()),
+        None => {
+            let words = literal.iter_bits().map(u64::to_le_bytes);
+            let bytes: Vec<u8> = words.flat_map(|w| w.into_iter().take(width)).collect();
+            Bytes::from_slice(&bytes)
+        }
+    };
     Ok(HostArray::new(
-        convert::dtype(literal.ty().elem),
-        literal.ty().shape.clone(),
-        Bytes::from_slice(&bytes),
+        convert::dtype(ty.elem),
+        ty.shape.clone(),
+        bytes,
     )?)
 }

@@ -10,6 +10,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tpuc_compiler::plan::Slot;
+use tpuc_runtime::client::Upload;
 use tpuc_runtime::host::HostArray;
 use tpuc_runtime::save;
 
@@ -117,9 +118,9 @@ impl<B: Backend> Backend for Profiled<'_, B> {
         })
     }
 
-    fn upload(&self, array: &HostArray, slot: Slot) -> Result<B::Buffer, Failure> {
+    fn upload(&self, array: &HostArray, slot: Slot, how: Upload) -> Result<B::Buffer, Failure> {
         self.timed(Kind::Upload, array.spec().to_string(), || {
-            let buffer = self.inner.upload(array, slot)?;
+            let buffer = self.inner.upload(array, slot, how)?;
             self.inner.wait(&buffer)?;
             Ok(buffer)
         })

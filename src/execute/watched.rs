@@ -10,6 +10,7 @@ use tpuc_compiler::finite::{self, Site};
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::plan::{Plan, Slot};
 use tpuc_lang::diag::{Code, Diagnostic};
+use tpuc_runtime::client::Upload;
 use tpuc_runtime::host::{HostArray, Scalar};
 use tpuc_runtime::print::format_scalar;
 
@@ -94,8 +95,8 @@ impl<B: Backend> Backend for Watched<'_, B> {
         self.inner.wait(buffer)
     }
 
-    fn upload(&self, array: &HostArray, slot: Slot) -> Result<B::Buffer, Failure> {
-        self.inner.upload(array, slot)
+    fn upload(&self, array: &HostArray, slot: Slot, how: Upload) -> Result<B::Buffer, Failure> {
+        self.inner.upload(array, slot, how)
     }
 
     fn fetch(&self, buffer: &B::Buffer) -> Result<HostArray, Failure> {

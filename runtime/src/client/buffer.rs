@@ -7,6 +7,16 @@ use crate::error::Error;
 use crate::ffi::{self, Failure, HostData};
 use crate::host::{Bytes, HostArray, Placement, TensorSpec};
 
+/// What becomes of the host's memory after an upload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upload {
+    /// Large arrays are used in place where the plugin can (the CPU's can), so that they are in memory once. A program that
+    /// is given such a buffer to overwrite copies it first.
+    InPlace,
+    /// Copied at once: for what will be overwritten, and for what the host lets go.
+    Copied,
+}
+
 /// Below this many bytes an upload is copied at once: cheaper than keeping the host's memory alive.
 const COPY_BELOW: usize = 1 << 16;
 
@@ -28,17 +38,21 @@ pub(super) struct Shard {
 }
 
 impl Client {
-    /// Starts the copy of an array to the first device. Large arrays are used in place where the plugin
-    /// can (the CPU's can), so that they are in memory once.
+    /// Starts the upload of an array to the first device, in place where that can be.
     pub fn upload(&self, array: &HostArray) -> Result<Buffer, Error> {
-        self.upload_placed(array, &Placement::default())
+        self.upload_placed(array, &Placement::default(), Upload::InPlace)
     }
 
     /// As [`Client::upload`], to the first devices, as the placement says.
-    pub fn upload_placed(&self, array: &HostArray, placement: &Placement) -> Result<Buffer, Error> {
+    pub fn upload_placed(
+        &self,
+        array: &HostArray,
+        placement: &Placement,
+        how: Upload,
+    ) -> Result<Buffer, Error> {
         let shards = (0..placement.devices()).map(|device| {
             let raw = if placement.is_whole() {
-                self.upload_part(array.spec(), array.shared_bytes(), device)
+                self.upload_part(array.spec(), array.shared_bytes(), device, how)
             } else {
                 let part = placement.part_spec(array.spec());
                 let bytes = placement.take(array.spec(), array.bytes(), device);
@@ -48,7 +62,7 @@ impl Client {
                         index: 0,
                     });
                 };
-                self.upload_part(&part, &Arc::new(bytes), device)
+                self.upload_part(&part, &Arc::new(bytes), device, how)
             };
             let raw = raw.map_err(|failure| transfer_error(array.spec(), failure))?;
             Ok(Shard { device, raw })
@@ -66,11 +80,12 @@ impl Client {
         spec: &TensorSpec,
         bytes: &Arc<Bytes>,
         device: usize,
+        how: Upload,
     ) -> Result<ffi::Buffer, Failure> {
-        let data = if bytes.as_slice().len() < COPY_BELOW {
-            HostData::Copy(bytes.as_slice())
-        } else {
-            HostData::Keep(Arc::clone(bytes))
+        let small = bytes.as_slice().len() < COPY_BELOW;
+        let data = match how {
+            Upload::InPlace if !small => HostData::Keep(Arc::clone(bytes)),
+            Upload::InPlace | Upload::Copied => HostData::Copy(bytes.as_slice()),
         };
         self.raw.upload(spec, data, device)
     }

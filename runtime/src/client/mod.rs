@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use crate::ffi::{CompiledMemory, DeviceMemory};
-pub use buffer::Buffer;
+pub use buffer::{Buffer, Upload};
 pub use compile::{CompileOptions, OverrideValue};
 pub use executable::{Executable, Input};
 pub use memory::show_bytes;

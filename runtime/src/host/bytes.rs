@@ -25,6 +25,17 @@ impl Bytes {
         }
     }
 
+    /// So many times the same few bytes. Zeros take no memory until they are read.
+    pub fn repeated(unit: &[u8], count: usize) -> Bytes {
+        let mut block = Bytes::zeroed(unit.len() * count);
+        if unit.iter().any(|&b| b != 0) {
+            for chunk in block.as_mut_slice().chunks_exact_mut(unit.len()) {
+                chunk.copy_from_slice(unit);
+            }
+        }
+        block
+    }
+
     pub fn from_slice(bytes: &[u8]) -> Bytes {
         let mut block = Bytes::zeroed(bytes.len());
         block.as_mut_slice().copy_from_slice(bytes);

@@ -88,7 +88,10 @@ impl Loop<'_> {
 
         let arrays = self.args[self.carry..].iter().copied();
         let mut stacks: Stacks = slices.iter().copied().zip(arrays).collect();
-        if [&before.stacked, &after.stacked, &wanted].iter().any(|vs| vs.contains(position)) {
+        if [&before.stacked, &after.stacked, &wanted]
+            .iter()
+            .any(|vs| vs.contains(position))
+        {
             let ty = Type::new(Elem::I32, [self.length]);
             stacks.insert(*position, b.op(Op::Iota { ty, axis: 0 }, &[]));
         }

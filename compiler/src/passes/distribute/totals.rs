@@ -158,7 +158,9 @@ fn terms<'i>(
 fn uses(region: &Region) -> HashMap<Value, usize> {
     fn count(region: &Region, uses: &mut HashMap<Value, usize>) {
         for inst in &region.insts {
-            inst.args.iter().for_each(|v| *uses.entry(*v).or_default() += 1);
+            inst.args
+                .iter()
+                .for_each(|v| *uses.entry(*v).or_default() += 1);
             inst.regions.iter().for_each(|r| count(r, uses));
         }
         for v in &region.results {
@@ -176,5 +178,7 @@ fn behind(axes: &[usize]) -> Vec<usize> {
 }
 
 fn with_first(axes: &[usize]) -> Vec<usize> {
-    std::iter::once(0).chain(axes.iter().map(|a| a + 1)).collect()
+    std::iter::once(0)
+        .chain(axes.iter().map(|a| a + 1))
+        .collect()
 }
