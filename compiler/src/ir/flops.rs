@@ -11,7 +11,8 @@
 //! | a contraction of `k` pairs, a convolution of `k` taps | 2 `k` an element |
 //! | a triangular solve of size `n` | `n²` a right-hand side |
 //! | a Cholesky factor of size `n` | `n³ / 3` |
-//! | a reduction, a running one, a window of `k` | 1 an element read |
+//! | a reduction, a window of `k` | 1 an element read |
+//! | a running reduction, which a device makes of a tree (Blelloch 1990) | 2 an element |
 //! | a sort of `n` | `n log₂ n` comparisons |
 //! | anything of integers, bools and keys; a choice, a conversion, whatever moves elements | 0 |
 //!
@@ -136,7 +137,8 @@ fn flops(op: &Op, args: &[Type], results: &[Type]) -> u64 {
             ScatterOp::Set => 0,
             ScatterOp::Add => args[2].numel() as u64,
         },
-        Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Cumulate { .. } => args[0].numel() as u64,
+        Op::Reduce { .. } | Op::ArgReduce { .. } => args[0].numel() as u64,
+        Op::Cumulate { .. } => 2 * n as u64,
         Op::ReduceWindow { op: _, window }
         | Op::WindowGather { max: _, window }
         | Op::WindowScatter { max: _, window } => {

@@ -219,20 +219,19 @@ fn pow(cx: &mut Cx, a: Dual, b: Dual, y: Value) -> Option<Value> {
     cx.lin_add(first, second)
 }
 
-/// 1 where an operand alone is the extremum `y`, ½ where both are, 0 where it loses or either is NaN.
+/// The tangent of the operand that is the extremum `y`, half of each where both are, 0 where either is NaN.
 fn extremum(cx: &mut Cx, a: Dual, b: Dual, y: Value) -> Option<Value> {
     let is_first = cx.e.compare(CompareOp::Eq, a.primal, y);
     let is_second = cx.e.compare(CompareOp::Eq, b.primal, y);
-    let side = |cx: &mut Cx, this: Dual, (is_this, is_other): (Value, Value)| {
-        let t = this.tangent?;
-        let (zero, half, one) = (cx.e.like(y, 0.0), cx.e.like(y, 0.5), cx.e.like(y, 1.0));
-        let wins = cx.e.select(is_other, half, one);
-        let c = cx.e.select(is_this, wins, zero);
-        Some(cx.scale(t, c))
-    };
-    let first = side(cx, a, (is_first, is_second));
-    let second = side(cx, b, (is_second, is_first));
-    cx.lin_add(first, second)
+    let chosen =
+        |cx: &mut Cx, mask, t: Option<Value>| t.and_then(|t| cx.lin_select(mask, Some(t), None));
+    let first = chosen(cx, is_first, a.tangent);
+    let second = chosen(cx, is_second, b.tangent);
+    let sum = cx.lin_add(first, second)?;
+    let tie = cx.e.binary(BinaryOp::And, is_first, is_second);
+    let (half, one) = (cx.e.like(y, 0.5), cx.e.like(y, 1.0));
+    let share = cx.e.select(tie, half, one);
+    Some(cx.scale(sum, share))
 }
 
 fn atan2(cx: &mut Cx, a: Dual, b: Dual) -> Option<Value> {
