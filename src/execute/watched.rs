@@ -156,9 +156,11 @@ fn operand(number: usize, array: &HostArray, at: Option<usize>) -> String {
         return line;
     }
     let values: Vec<f64> = array.iter().map(Scalar::to_f64).collect();
-    let finite = || values.iter().copied().filter(|v| v.is_finite());
+    let finite = || (0..values.len()).filter(|&i| values[i].is_finite());
+    let by_size = |&a: &usize, &b: &usize| values[a].total_cmp(&values[b]);
     let others = values.len() - finite().count();
-    if let (Some(least), Some(most)) = (finite().reduce(f64::min), finite().reduce(f64::max)) {
+    if let (Some(least), Some(most)) = (finite().min_by(by_size), finite().max_by(by_size)) {
+        let [least, most] = [least, most].map(|i| format_scalar(array.dtype(), element(array, i)));
         let _ = write!(line, "; from {least} to {most}");
     }
     if others > 0 {

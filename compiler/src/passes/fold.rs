@@ -63,9 +63,10 @@ impl Fold {
         let types = inst.results.iter().map(|&v| c.from.ty(v).clone());
         let types: Vec<Type> = types.collect();
         let literals = fold(&inst.op, &args, &types)?;
-        literals
-            .iter()
-            .all(|l| l.splat().is_some())
-            .then_some(literals)
+        // What makes a NaN or an infinity stays, so that it can be found where it is made.
+        let is_finite = |l: &Literal| l.splat_value().is_none_or(f64::is_finite);
+        let makes = args.iter().all(|l| is_finite(l)) && !literals.iter().all(is_finite);
+        let known = literals.iter().all(|l| l.splat().is_some());
+        (known && !makes).then_some(literals)
     }
 }

@@ -142,6 +142,9 @@ pub fn transpose(
         map.insert(p, v);
     }
     for inst in &block.insts {
+        if let Some(&v) = inst.results.first() {
+            tx.cx.e.set_span(custom.func.span(v));
+        }
         tx.cx.e.copy(custom.func, inst, &mut map);
     }
     for (out, t) in block.results.iter().zip(&custom.tangents) {
