@@ -1,9 +1,12 @@
 //! What later checks ask of a checked function: whether reverse mode can go through it.
 
 use crate::span::Span;
-use crate::typed::{Block, Builtin, Callee, Expr, ExprKind, FnDef, ForIter, Stmt, StmtKind};
+use crate::typed::{
+    Block, Builtin, Callee, ElemTy, Expr, ExprKind, FnDef, ForIter, Local, LocalId, Stmt, StmtKind,
+    Ty,
+};
 
-/// A loop whose number of rounds is only known when it runs.
+/// A loop whose number of rounds is only known when it runs, and that changes what may have a derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenLoop {
     pub span: Span,
@@ -17,52 +20,87 @@ pub struct Facts {
     pub open_loop: Option<OpenLoop>,
 }
 
+/// What the search for open loops looks up.
+#[derive(Clone, Copy)]
+pub struct Around<'a> {
+    /// Of the functions checked so far.
+    pub known: &'a [Facts],
+    pub locals: &'a [Local],
+}
+
+impl Around<'_> {
+    /// Whether a loop changes something that may have a derivative.
+    fn carries_floats(self, carried: &[LocalId]) -> bool {
+        carried
+            .iter()
+            .any(|id| may_be_float(&self.locals[id.0 as usize].ty))
+    }
+}
+
+fn may_be_float(ty: &Ty) -> bool {
+    match ty {
+        Ty::Tensor(ElemTy::Known(elem), _) => elem.is_float(),
+        Ty::Tuple(parts) => parts.iter().any(may_be_float),
+        Ty::Record(fields) => fields.iter().any(|(_, ty)| may_be_float(ty)),
+        Ty::Tensor(..) | Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => true,
+    }
+}
+
 impl Facts {
     pub fn of(def: &FnDef, known: &[Facts]) -> Facts {
+        let around = Around {
+            known,
+            locals: &def.body.locals,
+        };
         let open_loop = match def.vjp {
             // Its own derivative is used, whatever it does inside.
             Some(_) => None,
-            None => in_block(&def.body.block, known),
+            None => in_block(&def.body.block, around),
         };
         Facts { open_loop }
     }
 }
 
-pub fn loop_in(callee: &Callee, known: &[Facts]) -> Option<OpenLoop> {
+pub fn loop_in(callee: &Callee, around: Around) -> Option<OpenLoop> {
     match callee {
-        Callee::Fn { id, .. } => known.get(id.0 as usize).and_then(|f| f.open_loop),
-        Callee::Lambda(lambda) => in_expr(&lambda.body, known),
+        Callee::Fn { id, .. } => around.known.get(id.0 as usize).and_then(|f| f.open_loop),
+        Callee::Lambda(lambda) => in_expr(&lambda.body, around),
         Callee::Local(_) => None,
-        Callee::Transform(t) => loop_in(&t.callee, known),
+        Callee::Transform(t) => loop_in(&t.callee, around),
     }
 }
 
-fn in_block(block: &Block, known: &[Facts]) -> Option<OpenLoop> {
-    let in_stmts = block.stmts.iter().find_map(|s| in_stmt(s, known));
-    in_stmts.or_else(|| block.value.as_deref().and_then(|e| in_expr(e, known)))
+fn in_block(block: &Block, around: Around) -> Option<OpenLoop> {
+    let in_stmts = block.stmts.iter().find_map(|s| in_stmt(s, around));
+    in_stmts.or_else(|| block.value.as_deref().and_then(|e| in_expr(e, around)))
 }
 
-fn in_stmt(stmt: &Stmt, known: &[Facts]) -> Option<OpenLoop> {
+fn in_stmt(stmt: &Stmt, around: Around) -> Option<OpenLoop> {
     match &stmt.kind {
-        StmtKind::Let { value, .. } | StmtKind::Assign { value, .. } => in_expr(value, known),
-        StmtKind::For { iter, body, .. } => {
+        StmtKind::Let { value, .. } | StmtKind::Assign { value, .. } => in_expr(value, around),
+        StmtKind::For {
+            iter,
+            body,
+            carried,
+            ..
+        } => {
             let is_open = match iter {
                 ForIter::Range(lo, hi) => !is_constant(lo) || !is_constant(hi),
                 ForIter::Over(_) | ForIter::Batches(_) => false,
             };
-            if is_open {
+            if is_open && around.carries_floats(carried) {
                 return Some(OpenLoop {
                     span: stmt.span,
                     is_for: true,
                 });
             }
-            in_block(body, known)
+            in_block(body, around)
         }
-        StmtKind::While { .. } => Some(OpenLoop {
+        StmtKind::While { carried, .. } => around.carries_floats(carried).then_some(OpenLoop {
             span: stmt.span,
             is_for: false,
         }),
-        StmtKind::Expr(e) => in_expr(e, known),
+        StmtKind::Expr(e) => in_expr(e, around),
         StmtKind::Effect(_) => None,
     }
 }
@@ -76,20 +114,20 @@ fn is_constant(e: &Expr) -> bool {
     }
 }
 
-fn in_expr(e: &Expr, known: &[Facts]) -> Option<OpenLoop> {
-    let each = |exprs: &[Expr]| exprs.iter().find_map(|e| in_expr(e, known));
+fn in_expr(e: &Expr, around: Around) -> Option<OpenLoop> {
+    let each = |exprs: &[Expr]| exprs.iter().find_map(|e| in_expr(e, around));
     match &e.kind {
         ExprKind::Builtin {
             builtin: Builtin::StopGradient,
             ..
         } => None,
         ExprKind::Builtin { args, .. } | ExprKind::Fields(args) => each(args),
-        ExprKind::Field(inner, _) => in_expr(inner, known),
-        ExprKind::Call(callee, args) => loop_in(callee, known).or_else(|| each(args)),
-        ExprKind::Function(callee) => loop_in(callee, known),
+        ExprKind::Field(inner, _) => in_expr(inner, around),
+        ExprKind::Call(callee, args) => loop_in(callee, around).or_else(|| each(args)),
+        ExprKind::Function(callee) => loop_in(callee, around),
         ExprKind::Map { callees, trees } => callees
             .iter()
-            .find_map(|c| loop_in(c, known))
+            .find_map(|c| loop_in(c, around))
             .or_else(|| each(trees)),
         ExprKind::Fold {
             callees,
@@ -97,21 +135,21 @@ fn in_expr(e: &Expr, known: &[Facts]) -> Option<OpenLoop> {
             tree,
         } => callees
             .iter()
-            .find_map(|c| loop_in(c, known))
-            .or_else(|| in_expr(init, known))
-            .or_else(|| in_expr(tree, known)),
-        ExprKind::Scan { callee, init, xs } => loop_in(callee, known)
-            .or_else(|| in_expr(init, known))
-            .or_else(|| in_expr(xs, known)),
+            .find_map(|c| loop_in(c, around))
+            .or_else(|| in_expr(init, around))
+            .or_else(|| in_expr(tree, around)),
+        ExprKind::Scan { callee, init, xs } => loop_in(callee, around)
+            .or_else(|| in_expr(init, around))
+            .or_else(|| in_expr(xs, around)),
         ExprKind::If {
             cond,
             then,
             otherwise,
             ..
-        } => in_expr(cond, known)
-            .or_else(|| in_block(then, known))
-            .or_else(|| in_block(otherwise, known)),
-        ExprKind::Block(block) => in_block(block, known),
+        } => in_expr(cond, around)
+            .or_else(|| in_block(then, around))
+            .or_else(|| in_block(otherwise, around)),
+        ExprKind::Block(block) => in_block(block, around),
         ExprKind::Int(_)
         | ExprKind::Float(_)
         | ExprKind::Bool(_)

@@ -1,6 +1,7 @@
 //! The typing of `grad`, `value_and_grad`, `jvp`, `vjp`, `jacobian`, `hessian`, `vmap` and `checkpoint`.
 
 use super::cx::Cx;
+use super::facts::{Around, loop_in};
 use super::func::{ArgTy, FnRef};
 use super::infer::Class;
 use super::problem::{Context, Problem};
@@ -339,7 +340,11 @@ impl<'a> Cx<'a, '_> {
 
     /// That reverse mode meets no `while`.
     fn no_while(&mut self, name: &'static str, callee: &Callee, at: Span) -> Option<()> {
-        match super::facts::loop_in(callee, &self.w.facts) {
+        let around = Around {
+            known: &self.w.facts,
+            locals: &self.locals,
+        };
+        match loop_in(callee, around) {
             Some(found) => {
                 self.report(Problem::ReverseThroughWhile {
                     span: at,
