@@ -5,7 +5,7 @@ usage: bench/optimiser.py [TPUC] [--rounds N]        with the benchmark's Python
 
 Work and traffic are those that XLA's own analysis finds in what it compiled, after its simplifier has seen either
 program. The times to compile and to run are processor time, of one thread where it runs; they are alternated, and the best
-of the rounds counts; of a program that the optimiser leaves as it is both are the same. `model` is the ratio of the two
+of the rounds counts for compiling, the median for running; of a program that the optimiser leaves as it is both are the same. `model` is the ratio of the two
 costs by tpuc's model of the CPU; how the model ranks all programs beside their times is said at the end, and how its
 figures of a TPU rank them beside the TPU compiler's own analysis (`tpuc compile`). Writes bench/OPTIMISER.md.
 """
@@ -90,7 +90,7 @@ def close(one, other):
 def measure(tpuc, client, name, rounds):
     texts, models = zip(*(dump(tpuc, name, level) for level in (0, 2)), strict=True)
     data = inputs(texts[0])
-    compile_time, run_time = [math.inf] * 2, [math.inf] * 2
+    compile_time, runs = [math.inf] * 2, [[], []]
     for round in range(rounds):
         executables = []
         for i in (0, 1):
@@ -98,7 +98,8 @@ def measure(tpuc, client, name, rounds):
             compile_time[i] = min(compile_time[i], seconds)
             executables.append(executable)
         for i in (0, 1) if round % 2 else (1, 0):
-            run_time[i] = min(run_time[i], running(executables[i], data))
+            runs[i].append(running(executables[i], data))
+    run_time = [float(np.median(times)) for times in runs]
     if texts[0] == texts[1]:
         # One program: what differs is the noise.
         compile_time, run_time = [min(compile_time)] * 2, [min(run_time)] * 2
