@@ -12,10 +12,11 @@ use tpuc_runtime::data::{Contents, Dataset, Field, describe, read};
 use tpuc_runtime::host::{DType, HostArray, TensorSpec};
 use tpuc_runtime::{Error, Surroundings};
 
-/// A folder with the files of the reference table.
+/// A folder with the files of the reference tables.
 fn reference() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for line in include_str!("reference/numpy_files.txt").lines() {
+    let numpy = include_str!("reference/numpy_files.txt").lines();
+    for line in numpy.chain(include_str!("reference/parquet_files.txt").lines()) {
         let (name, hex) = line.split_once(' ').unwrap();
         let bytes: Vec<u8> = (0..hex.len() / 2)
             .map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap())
@@ -92,6 +93,62 @@ fn npy_files_of_every_kind_are_read() {
 
     let packed = gzip(&fs::read(folder.path().join("f32.npy")).unwrap());
     assert_eq!(one(&write(&folder, "f32.npy.gz", &packed)), matrix);
+}
+
+#[test]
+fn parquet_files_are_columns_of_numbers() {
+    let folder = reference();
+    let file = |name: &str| named(&folder.path().join(name));
+    let column = |name: &str| {
+        let columns = file("numbers.parquet");
+        let found = columns.into_iter().find(|(n, _)| n == name);
+        found.map(|(_, array)| array)
+    };
+    let halves: Vec<f16> = (0..5).map(|i| f16::from_f32(i as f32 / 8.0)).collect();
+    let expected = [
+        ("f", array(&[5], &[0.0f32, 0.5, 1.0, 1.5, 2.0])),
+        ("d", array(&[5], &[0.0f64, -0.25, -0.5, -0.75, -1.0])),
+        ("i8", array(&[5], &[-2i8, -1, 0, 1, 2])),
+        ("u8", array(&[5], &[250u8, 251, 252, 253, 254])),
+        ("i16", array(&[5], &[-300i16, -299, -298, -297, -296])),
+        ("u16", array(&[5], &[65000u16, 65001, 65002, 65003, 65004])),
+        ("i32", array(&[5], &[-70000, -69999, -69998, -69997, -69996])),
+        ("u32", array(&[5], &[0, 1, 2, 3, 4].map(|i: u32| i + 4_294_967_000))),
+        ("i64", array(&[5], &[0, 1, 2, 3, 4].map(|i: i64| i - (1 << 40)))),
+        ("u64", array(&[5], &[0, 1, 2, 3, 4].map(|i: u64| i + (1 << 63)))),
+        ("h", array(&[5], &halves)),
+        ("b", array(&[5], &[true, false, true, false, true])),
+    ];
+    for (name, array) in expected {
+        assert_eq!(column(name), Some(array), "{name}");
+    }
+    let x = |values: &[f32]| vec![("x".to_owned(), array(&[values.len()], values))];
+    assert_eq!(file("gzip.parquet"), x(&[0.0, 1.0, 2.0, 3.0, 4.0]));
+    assert_eq!(file("plain.parquet"), x(&[0.0, 1.0, 2.0, 3.0, 4.0]));
+    assert_eq!(file("empty.parquet"), x(&[]));
+}
+
+#[test]
+fn a_parquet_file_that_cannot_be_an_array_says_why() {
+    let folder = reference();
+    let path = |name: &str| folder.path().join(name);
+    for (name, found) in [
+        ("text.parquet", "BYTE_ARRAY in the column `name`"),
+        ("lists.parquet", "DOUBLE in the column `x.list.element`"),
+        ("dates.parquet", "INT32 in the column `day`"),
+    ] {
+        let path = path(name);
+        let found = found.to_owned();
+        assert_eq!(refused(&path), Error::UnsupportedElement { path, found });
+    }
+    let missing = read(&path("missing.parquet")).unwrap_err();
+    assert!(missing.to_string().ends_with("the column `x` lacks values"), "{missing}");
+    let packed = read(&path("zstd.parquet")).unwrap_err();
+    assert!(packed.to_string().contains("zstd"), "{packed}");
+    let whole = fs::read(path("gzip.parquet")).unwrap();
+    for (name, bytes) in [("cut.parquet", &whole[..whole.len() - 9]), ("none.parquet", b"{}")] {
+        assert_eq!(refused(&write(&folder, name, bytes)).code(), "E0706");
+    }
 }
 
 #[test]

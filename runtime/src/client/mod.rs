@@ -233,6 +233,20 @@ mod tests {
         assert_eq!(explain(Status::Internal, "something else"), "E0815");
     }
 
+    /// Why there are no runs over several hosts: the CPU plugin has no way to join any, and says so.
+    #[test]
+    fn the_cpu_plugin_joins_no_other_process() {
+        let around = crate::Surroundings::of_process();
+        let plugin = Plugin::open(&Device::Cpu { count: 2 }, &around).unwrap();
+        let hosts = NamedValue {
+            name: "num_nodes".to_owned(),
+            value: OptionValue::Int(2),
+        };
+        let refused = ffi::Client::create(plugin.api(), &[hosts]).err().unwrap();
+        let words = "Unexpected option name passed to PJRT_Client_Create: num_nodes";
+        assert_eq!(refused.message, words);
+    }
+
     #[test]
     fn a_run_that_fails_says_why() {
         let explain = |status, message: &str| {

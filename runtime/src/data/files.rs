@@ -59,24 +59,17 @@ pub fn join_arrays(
         return Ok(parts.remove(0).1);
     }
     // Joining the types has made sure that every part has every array.
-    let stack = |spec: &TensorSpec, name: Option<&str>| -> Result<HostArray, Error> {
-        let too_large = || Error::TensorTooLarge { spec: spec.clone() };
-        let mut bytes = Bytes::zeroed(spec.byte_len().ok_or_else(too_large)?);
-        let mut at = 0;
-        for (_, part) in &parts {
-            let array = match part {
-                Contents::One(array) => Some(array),
-                Contents::Named(arrays) => {
-                    let own = arrays.iter().find(|(n, _)| Some(n.as_str()) == name);
-                    own.map(|(_, array)| array)
-                }
-            };
-            let part = array.map_or(&[] as &[u8], HostArray::bytes);
-            bytes.as_mut_slice()[at..at + part.len()].copy_from_slice(part);
-            at += part.len();
-        }
-        HostArray::new(spec.dtype, spec.shape.clone(), bytes)
+    let of_name = |name: Option<&str>| {
+        let arrays = parts.iter().map(move |(_, part)| match part {
+            Contents::One(array) => Some(array),
+            Contents::Named(arrays) => {
+                let own = arrays.iter().find(|(n, _)| Some(n.as_str()) == name);
+                own.map(|(_, array)| array)
+            }
+        });
+        arrays.flatten().collect::<Vec<_>>()
     };
+    let stack = |spec: &TensorSpec, name| stack(spec, of_name(name).into_iter());
     Ok(match &whole {
         Contents::One(spec) => Contents::One(stack(spec, None)?),
         Contents::Named(specs) => {
@@ -86,6 +79,22 @@ pub fn join_arrays(
             Contents::Named(arrays.collect::<Result<_, Error>>()?)
         }
     })
+}
+
+/// An array of a type whose rows are those of the parts.
+pub fn stack<'a>(
+    spec: &TensorSpec,
+    parts: impl Iterator<Item = &'a HostArray>,
+) -> Result<HostArray, Error> {
+    let too_large = || Error::TensorTooLarge { spec: spec.clone() };
+    let mut bytes = Bytes::zeroed(spec.byte_len().ok_or_else(too_large)?);
+    let mut rest = bytes.as_mut_slice();
+    for part in parts {
+        let (own, after) = rest.split_at_mut(part.bytes().len().min(rest.len()));
+        own.copy_from_slice(&part.bytes()[..own.len()]);
+        rest = after;
+    }
+    HostArray::new(spec.dtype, spec.shape.clone(), bytes)
 }
 
 /// Meets each array of a further file with that of the same name so far, once it is sure that rows of the one can

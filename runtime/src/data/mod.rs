@@ -1,4 +1,4 @@
-//! Data files: IDX, npy, npz, safetensors and csv, each described cheaply and read whole.
+//! Data files: IDX, npy, npz, safetensors, csv and parquet, each described cheaply and read whole.
 //!
 //! A description gives the names, element types and shapes that the compiler needs, from the file's header
 //! (of a csv, which has none, from its rows). Reading gives the arrays. The format is that of the name's
@@ -14,6 +14,7 @@ mod files;
 mod idx;
 mod npy;
 mod npz;
+mod parquet;
 mod rows;
 mod safetensors;
 mod source;
@@ -45,6 +46,7 @@ enum Format {
     Safetensors,
     Csv,
     Idx,
+    Parquet,
 }
 
 /// Element types and shapes of the arrays of a file, or of all files of a pattern together.
@@ -71,6 +73,7 @@ fn describe_file(path: &Path) -> Result<Contents<TensorSpec>, Error> {
         Format::Npz => npz::describe(path).map(Contents::Named),
         Format::Safetensors => safetensors::describe(path).map(Contents::Named),
         Format::Csv => csv::describe(path),
+        Format::Parquet => parquet::describe(path).map(Contents::Named),
         Format::Idx => idx::describe(Source::open(path)?).map(Contents::One),
     }
 }
@@ -81,6 +84,7 @@ fn read_file(path: &Path) -> Result<Contents<HostArray>, Error> {
         Format::Npz => npz::read(path).map(Contents::Named),
         Format::Safetensors => safetensors::read(path).map(Contents::Named),
         Format::Csv => csv::read(path),
+        Format::Parquet => parquet::read(path).map(Contents::Named),
         Format::Idx => idx::read(Source::open(path)?).map(Contents::One),
     }
 }
@@ -104,6 +108,7 @@ fn format_of(path: &Path) -> Result<Format, Error> {
         Some((_, "npz")) if !is_gzip => Ok(Format::Npz),
         Some((_, "safetensors")) if !is_gzip => Ok(Format::Safetensors),
         Some((_, "csv")) if !is_gzip => Ok(Format::Csv),
+        Some((_, "parquet")) if !is_gzip => Ok(Format::Parquet),
         _ => Err(Error::UnknownFormat {
             path: path.to_path_buf(),
         }),

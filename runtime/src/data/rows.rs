@@ -1,7 +1,7 @@
 //! The rows of a file's arrays, front to back, without reading the file whole.
 //!
-//! Formats whose elements lie row after row are read as they come, compressed ones included. A csv file, and an npy
-//! file in column-major order, are read whole and their rows given out.
+//! Formats whose elements lie row after row are read as they come, compressed ones included. A csv or
+//! parquet file, and an npy file in column-major order, are read whole and their rows given out.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub fn open(path: &Path) -> Result<Vec<(String, Rows)>, Error> {
         Format::Idx => idx::rows(Source::open(path)?).map(alone),
         Format::Npz => npz::rows(path),
         Format::Safetensors => safetensors::rows(path),
-        Format::Csv => match read_file(path)? {
+        Format::Csv | Format::Parquet => match read_file(path)? {
             Contents::One(array) => Rows::of_array(array).map(alone),
             Contents::Named(arrays) => arrays.into_iter().map(of_array).collect(),
         },

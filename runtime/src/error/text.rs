@@ -301,7 +301,7 @@ impl Error {
                 Some("fetch the file again; the download may have been cut off".to_owned())
             }
             Error::UnknownFormat { .. } => Some(
-                "the name should end in .npy, .npz, .safetensors, .csv, .idx or -ubyte; npy and IDX files may have .gz after it"
+                "the name should end in .npy, .npz, .safetensors, .csv, .parquet, .idx or -ubyte; npy and IDX files may have .gz after it"
                     .to_owned(),
             ),
             Error::FormatSpec { .. } => Some(

@@ -1,0 +1,167 @@
+//! parquet: a table of columns, each an array of its own with an element for each row. Columns of numbers and bools are
+//! read, plain, packed by Snappy or by gzip; a missing value is an error.
+
+use std::path::Path;
+
+use half::f16;
+use parquet::basic::{LogicalType, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{DataType, FixedLenByteArray};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+
+use super::Named;
+use super::source::open_file;
+use crate::error::Error;
+use crate::host::{DType, Element, HostArray, TensorSpec};
+
+pub fn describe(path: &Path) -> Result<Named<TensorSpec>, Error> {
+    let file = open(path)?;
+    columns(path, &file)
+}
+
+pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
+    let file = open(path)?;
+    let columns = columns(path, &file)?;
+    let named = columns.into_iter().enumerate();
+    named
+        .map(|(i, (name, spec))| {
+            let array = column(path, &file, i, &name, &spec)?;
+            Ok((name, array))
+        })
+        .collect()
+}
+
+type File = SerializedFileReader<std::fs::File>;
+
+fn open(path: &Path) -> Result<File, Error> {
+    let (file, _) = open_file(path)?;
+    SerializedFileReader::new(file).map_err(|error| malformed(path, &error))
+}
+
+fn malformed(path: &Path, error: &ParquetError) -> Error {
+    let text = error.to_string();
+    Error::Malformed {
+        path: path.to_path_buf(),
+        format: "parquet",
+        reason: text.strip_prefix("Parquet error: ").unwrap_or(&text).to_owned(),
+    }
+}
+
+/// Names and types of the columns.
+fn columns(path: &Path, file: &File) -> Result<Named<TensorSpec>, Error> {
+    let metadata = file.metadata().file_metadata();
+    let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
+    let columns = metadata.schema_descr().columns().iter();
+    columns
+        .map(|column| {
+            let name = column.path().string();
+            let dtype = element(column).ok_or_else(|| Error::UnsupportedElement {
+                path: path.to_path_buf(),
+                found: format!("{} in the column `{name}`", column.physical_type()),
+            })?;
+            Ok((name, TensorSpec::new(dtype, [rows])))
+        })
+        .collect()
+}
+
+fn element(column: &ColumnDescriptor) -> Option<DType> {
+    if column.max_rep_level() > 0 {
+        return None;
+    }
+    let (bits, signed) = match column.logical_type_ref() {
+        Some(LogicalType::Integer(integer)) => (integer.bit_width, integer.is_signed),
+        Some(LogicalType::Float16) => return Some(DType::F16),
+        None => (0, true),
+        // Dates, decimals and texts are numbers only inside.
+        Some(_) => return None,
+    };
+    match (column.physical_type(), bits, signed) {
+        (Physical::BOOLEAN, ..) => Some(DType::Bool),
+        (Physical::FLOAT, ..) => Some(DType::F32),
+        (Physical::DOUBLE, ..) => Some(DType::F64),
+        (Physical::INT32, 8, true) => Some(DType::I8),
+        (Physical::INT32, 8, false) => Some(DType::U8),
+        (Physical::INT32, 16, true) => Some(DType::I16),
+        (Physical::INT32, 16, false) => Some(DType::U16),
+        (Physical::INT32, _, true) => Some(DType::I32),
+        (Physical::INT32, _, false) => Some(DType::U32),
+        (Physical::INT64, _, true) => Some(DType::I64),
+        (Physical::INT64, _, false) => Some(DType::U64),
+        _ => None,
+    }
+}
+
+fn column(
+    path: &Path,
+    file: &File,
+    index: usize,
+    name: &str,
+    spec: &TensorSpec,
+) -> Result<HostArray, Error> {
+    let broken = |error: &ParquetError| malformed(path, error);
+    let mut parts = Vec::new();
+    for group in 0..file.num_row_groups() {
+        let rows = file.get_row_group(group).map_err(|e| broken(&e))?;
+        let wanted = usize::try_from(rows.metadata().num_rows()).unwrap_or(0);
+        let reader = rows.get_column_reader(index).map_err(|e| broken(&e))?;
+        let part = match reader {
+            ColumnReader::BoolColumnReader(r) => part(r, wanted, spec, |b: bool| b),
+            ColumnReader::FloatColumnReader(r) => part(r, wanted, spec, |x: f32| x),
+            ColumnReader::DoubleColumnReader(r) => part(r, wanted, spec, |x: f64| x),
+            ColumnReader::FixedLenByteArrayColumnReader(r) => part(r, wanted, spec, half_of),
+            ColumnReader::Int32ColumnReader(r) => match spec.dtype {
+                DType::I8 => part(r, wanted, spec, |n: i32| n as i8),
+                DType::U8 => part(r, wanted, spec, |n: i32| n as u8),
+                DType::I16 => part(r, wanted, spec, |n: i32| n as i16),
+                DType::U16 => part(r, wanted, spec, |n: i32| n as u16),
+                DType::U32 => part(r, wanted, spec, |n: i32| n as u32),
+                _ => part(r, wanted, spec, |n: i32| n),
+            },
+            ColumnReader::Int64ColumnReader(r) => match spec.dtype {
+                DType::U64 => part(r, wanted, spec, |n: i64| n as u64),
+                _ => part(r, wanted, spec, |n: i64| n),
+            },
+            _ => Ok(None),
+        };
+        match part.map_err(|e| broken(&e))? {
+            Some(array) => parts.push(array),
+            None => {
+                return Err(Error::Malformed {
+                    path: path.to_path_buf(),
+                    format: "parquet",
+                    reason: format!("the column `{name}` lacks values"),
+                });
+            }
+        }
+    }
+    super::files::stack(spec, parts.iter())
+}
+
+fn half_of(bytes: FixedLenByteArray) -> f16 {
+    let mut own = [0; 2];
+    own.copy_from_slice(&bytes.data()[..2]);
+    f16::from_le_bytes(own)
+}
+
+/// The elements of one group of rows; `None` where there are fewer than rows.
+fn part<D: DataType, T: Element>(
+    mut reader: ColumnReaderImpl<D>,
+    rows: usize,
+    spec: &TensorSpec,
+    convert: impl Fn(D::T) -> T,
+) -> Result<Option<HostArray>, ParquetError> {
+    let mut values = Vec::with_capacity(rows);
+    let mut levels = Vec::new();
+    while values.len() < rows {
+        let left = rows - values.len();
+        let (read, found, _) = reader.read_records(left, Some(&mut levels), None, &mut values)?;
+        if read == 0 || found < read {
+            return Ok(None);
+        }
+    }
+    let elements: Vec<T> = values.into_iter().map(convert).collect();
+    debug_assert_eq!(T::DTYPE, spec.dtype);
+    Ok(HostArray::from_elements([rows], &elements).ok())
+}
