@@ -112,10 +112,22 @@ fn parquet_files_are_columns_of_numbers() {
         ("u8", array(&[5], &[250u8, 251, 252, 253, 254])),
         ("i16", array(&[5], &[-300i16, -299, -298, -297, -296])),
         ("u16", array(&[5], &[65000u16, 65001, 65002, 65003, 65004])),
-        ("i32", array(&[5], &[-70000, -69999, -69998, -69997, -69996])),
-        ("u32", array(&[5], &[0, 1, 2, 3, 4].map(|i: u32| i + 4_294_967_000))),
-        ("i64", array(&[5], &[0, 1, 2, 3, 4].map(|i: i64| i - (1 << 40)))),
-        ("u64", array(&[5], &[0, 1, 2, 3, 4].map(|i: u64| i + (1 << 63)))),
+        (
+            "i32",
+            array(&[5], &[-70000, -69999, -69998, -69997, -69996]),
+        ),
+        (
+            "u32",
+            array(&[5], &[0, 1, 2, 3, 4].map(|i: u32| i + 4_294_967_000)),
+        ),
+        (
+            "i64",
+            array(&[5], &[0, 1, 2, 3, 4].map(|i: i64| i - (1 << 40))),
+        ),
+        (
+            "u64",
+            array(&[5], &[0, 1, 2, 3, 4].map(|i: u64| i + (1 << 63))),
+        ),
         ("h", array(&[5], &halves)),
         ("b", array(&[5], &[true, false, true, false, true])),
     ];
@@ -142,11 +154,17 @@ fn a_parquet_file_that_cannot_be_an_array_says_why() {
         assert_eq!(refused(&path), Error::UnsupportedElement { path, found });
     }
     let missing = read(&path("missing.parquet")).unwrap_err();
-    assert!(missing.to_string().ends_with("the column `x` lacks values"), "{missing}");
+    assert!(
+        missing.to_string().ends_with("the column `x` lacks values"),
+        "{missing}"
+    );
     let packed = read(&path("zstd.parquet")).unwrap_err();
     assert!(packed.to_string().contains("zstd"), "{packed}");
     let whole = fs::read(path("gzip.parquet")).unwrap();
-    for (name, bytes) in [("cut.parquet", &whole[..whole.len() - 9]), ("none.parquet", b"{}")] {
+    for (name, bytes) in [
+        ("cut.parquet", &whole[..whole.len() - 9]),
+        ("none.parquet", b"{}"),
+    ] {
         assert_eq!(refused(&write(&folder, name, bytes)).code(), "E0706");
     }
 }

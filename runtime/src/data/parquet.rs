@@ -45,7 +45,10 @@ fn malformed(path: &Path, error: &ParquetError) -> Error {
     Error::Malformed {
         path: path.to_path_buf(),
         format: "parquet",
-        reason: text.strip_prefix("Parquet error: ").unwrap_or(&text).to_owned(),
+        reason: text
+            .strip_prefix("Parquet error: ")
+            .unwrap_or(&text)
+            .to_owned(),
     }
 }
 
