@@ -32,9 +32,10 @@ class Run:
     laps: list[Lap] = field(default_factory=list)
 
 
-def run(command, folder, lap=None):
-    """Runs `command` in `folder` with an empty cache folder of its own; `lap` is the pattern of a line that ends a lap."""
-    with tempfile.TemporaryFile() as errors, tempfile.TemporaryDirectory() as cache:
+def run(command, folder, lap=None, cache=None):
+    """Runs `command` in `folder`; `lap` is the pattern of a line that ends a lap. Without `cache`, with an empty cache folder of its own."""
+    with tempfile.TemporaryFile() as errors, tempfile.TemporaryDirectory() as empty:
+        cache = cache or empty
         environment = os.environ | {"XDG_CACHE_HOME": cache, "JAX_PLATFORMS": "cpu", "PYTHONUNBUFFERED": "1"}
         start = time.perf_counter()
         child = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,

@@ -34,6 +34,8 @@ def table(result):
     parts = [_grid(rows)]
     if ratios := _ratios(result["programs"]):
         parts.append(_grid(ratios))
+    if line := _warm(result):
+        parts.append(line)
     if line := _floor(result):
         parts.append(line)
     if result["compiler"]:
@@ -109,6 +111,20 @@ def floor(result):
     """Seconds that a lap takes at least on this machine: its products at the best rate, or its traffic."""
     least, rates = result["floor"], result["floor"]["rates"]
     return max(least["flops"] / rates["flops"], least["bytes"] / rates["bytes"])
+
+
+def _warm(result):
+    """The whole process when an earlier one has filled the cache, and the time to its first lap."""
+    if not (runs := result.get("warm")):
+        return None
+    middle = lambda of, runs: statistics.median(of(run) for run in runs)
+    whole, first = (lambda run: run["wall"]), (lambda run: run["laps"][0]["at"])
+    ours, *peers = result["programs"]
+    over = ", ".join(f"{middle(whole, runs) / middle(whole, peer['runs']):.2f} of {peer['name']}" for peer in peers)
+    return (
+        f"From a warm cache {ours['name']}'s first epoch ends after {middle(first, runs):.2f} s and the whole process takes "
+        f"{spread([whole(run) for run in runs], 's')}: {over}."
+    )
 
 
 def _floor(result):

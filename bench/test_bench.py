@@ -45,6 +45,12 @@ class Measure(unittest.TestCase):
         for _ in range(2):
             self.assertEqual(self.run_python(source).laps[0].figures, {"n": 0})
 
+    def test_keeps_a_cache_folder_that_is_named(self):
+        source = "import os; p = os.environ['XDG_CACHE_HOME']; print('epoch 1/1 n=%d' % len(os.listdir(p))); open(p + '/x', 'w')"
+        with tempfile.TemporaryDirectory() as cache:
+            runs = [measure.run([sys.executable, "-c", source], cache, LAP, cache) for _ in range(2)]
+        self.assertEqual([run.laps[0].figures["n"] for run in runs], [0, 1])
+
     def test_a_program_that_fails_is_an_error_with_its_words(self):
         with self.assertRaisesRegex(measure.Failed, "status 3:\nno such thing"):
             self.run_python("import sys; print('no such thing', file=sys.stderr); sys.exit(3)")
