@@ -84,7 +84,10 @@ impl SyntaxError {
                 &format!("`{word}` is a reserved word"),
                 "cannot be used as a name",
             )
-            .help(format!("another name will do, such as `{word}_`")),
+            .help(match &**word {
+                "main" => "a program begins with `main { … }`; as a name, `main_` will do".to_string(),
+                _ => format!("another name will do, such as `{word}_`"),
+            }),
             SyntaxError::TooDeep { .. } => error(
                 "nested too deeply",
                 &format!("deeper than {MAX_DEPTH} levels"),
