@@ -85,7 +85,9 @@ impl SyntaxError {
                 "cannot be used as a name",
             )
             .help(match &**word {
-                "main" => "a program begins with `main { … }`; as a name, `main_` will do".to_string(),
+                "main" => {
+                    "a program begins with `main { … }`; as a name, `main_` will do".to_string()
+                }
                 _ => format!("another name will do, such as `{word}_`"),
             }),
             SyntaxError::TooDeep { .. } => error(
