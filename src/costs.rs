@@ -6,6 +6,7 @@ use tpuc_compiler::opt::cost::device::{CPU, DeviceCost, H200, TPU_V6E};
 use tpuc_runtime::Surroundings;
 use tpuc_runtime::plugin::Device;
 
+use crate::ahead::chip;
 use crate::failure::Failure;
 
 /// The figures of the device that `--device` and the environment name. Which TPU or GPU it is shows only once it is
@@ -32,6 +33,5 @@ fn of_plugin(path: &Path) -> &'static DeviceCost {
 
 /// The figures of what `--target` names, such as `v5e:2x2`.
 pub fn of_target(target: &str) -> &'static DeviceCost {
-    let kind = target.split(':').next().unwrap_or_default();
-    DeviceCost::named(kind).unwrap_or(&TPU_V6E)
+    chip::of_target(target).map_or(&TPU_V6E, |chip| chip.cost)
 }

@@ -104,11 +104,6 @@ pub const H200: DeviceCost = DeviceCost {
 pub const DEVICES: &[&DeviceCost] = &[&CPU, &TPU_V5E, &TPU_V5P, &TPU_V6E, &H200];
 
 impl DeviceCost {
-    /// The device of this name.
-    pub fn named(name: &str) -> Option<&'static DeviceCost> {
-        DEVICES.iter().copied().find(|d| d.name == name)
-    }
-
     /// Operations a second of a matrix product.
     pub fn matrix(&self, elem: Elem) -> f64 {
         match elem {
