@@ -123,13 +123,13 @@ fn invariants(region: &Region, surely_runs: bool) -> Vec<bool> {
 }
 
 /// What an instruction reads, in its regions too.
-fn operands(inst: &Inst) -> impl Iterator<Item = Value> {
+pub(super) fn operands(inst: &Inst) -> impl Iterator<Item = Value> {
     let captures = inst.regions.iter().flat_map(Region::captures);
     inst.args.iter().copied().chain(captures)
 }
 
 /// Whether it is made on the spot at no cost, by whatever reads it.
-fn is_free(op: &Op) -> bool {
+pub(super) fn is_free(op: &Op) -> bool {
     matches!(
         op,
         Op::Constant(_) | Op::Iota { .. } | Op::Broadcast { .. } | Op::Reshape { .. }

@@ -6,6 +6,7 @@ use crate::ir::flops::op_work;
 use crate::ir::func::{Inst, Region, Value};
 use crate::ir::op::Op;
 use crate::passes::copy::has_effect;
+use crate::passes::licm::{is_free, operands};
 use std::collections::HashSet;
 
 /// A loop of fewer iterations keeps its body.
@@ -97,11 +98,9 @@ impl Parts {
                 && inst.args.iter().any(|v| !varying.contains(v))
         };
         let gains = self.totals.iter().any(Total::is_product) || moved().any(|i| merges(&i));
-        let bytes: usize = moved()
-            .filter(|inst| !is_free(&inst.op))
-            .flat_map(|inst| &inst.results)
-            .map(|&v| b.ty(v).bytes())
-            .sum();
+        let made = moved().filter(|inst| !is_free(&inst.op));
+        let kept = made.flat_map(|inst| &inst.results).chain(&self.given_out);
+        let bytes: usize = kept.map(|&v| b.ty(v).bytes()).sum();
         gains
             && bytes.saturating_mul(length) <= MOST_BYTES
             && moved().all(|inst| inst.regions.is_empty())
@@ -120,19 +119,11 @@ fn is_small(b: &Builder, inst: &Inst) -> bool {
     !matches!(inst.op, Op::Dot(_)) || flops() <= LARGEST_PRODUCT
 }
 
-/// Whether it is made on the spot by whatever reads it.
-fn is_free(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Constant(_) | Op::Iota { .. } | Op::Broadcast { .. } | Op::Reshape { .. }
-    )
-}
-
 /// The values of a body that depend on the given ones, those included.
 fn reached(body: &Region, from: impl Iterator<Item = Value>) -> HashSet<Value> {
     let mut found: HashSet<Value> = from.collect();
     for inst in &body.insts {
-        if operands(inst).iter().any(|v| found.contains(v)) {
+        if operands(inst).any(|v| found.contains(&v)) {
             found.extend(&inst.results);
         }
     }
@@ -152,9 +143,4 @@ fn needed(body: &Region, wanted: &[Value], there: &HashSet<Value>) -> Vec<Inst> 
     }
     found.reverse();
     found
-}
-
-fn operands(inst: &Inst) -> Vec<Value> {
-    let captures = inst.regions.iter().flat_map(Region::captures);
-    inst.args.iter().copied().chain(captures).collect()
 }
