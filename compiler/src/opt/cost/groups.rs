@@ -1,6 +1,6 @@
 //! What the model takes to be one kernel: elementwise chains with the reduction or product that they end in or feed.
 
-use super::{Cutter, DeviceCost, Kernel, Listing, Nodes, listing};
+use super::{DeviceCost, Kernel, Nodes, listing};
 use crate::ir::print::numbers;
 use crate::ir::{Func, Inst, Region, Value};
 use std::collections::HashMap;
@@ -17,18 +17,12 @@ pub struct Group {
 
 /// The kernels of a region of `func` by the instruction that each ends in, in order.
 pub fn groups(func: &Func, region: &Region, device: &DeviceCost) -> Vec<Group> {
-    let Listing {
-        nodes,
-        roots,
-        insts,
-    } = listing(func, region, device);
-    let order: Vec<usize> = (0..nodes.0.len()).collect();
-    let mut cutter = Cutter::default();
-    cutter.cost(&nodes, order.len(), &order, &roots, device);
+    let listing = listing(func, region, device);
+    let (cutter, _) = listing.cut(device);
     let mut found: HashMap<usize, Group> = HashMap::new();
-    let inst_of: HashMap<usize, usize> = (0..).zip(&insts).map(|(i, &at)| (at, i)).collect();
-    for &at in &order {
-        let (Some(&inst), profile) = (inst_of.get(&at), nodes.node(at).0) else {
+    let inst_of: HashMap<usize, usize> = (0..).zip(&listing.insts).map(|(i, &at)| (at, i)).collect();
+    for at in 0..listing.nodes.0.len() {
+        let (Some(&inst), profile) = (inst_of.get(&at), listing.nodes.node(at).0) else {
             continue;
         };
         cutter.computed_in(at, profile, |end, kernel| {

@@ -2,7 +2,7 @@
 //! computed in it, by their arithmetic. An estimate: a plugin fuses, and a machine behaves, in ways of their own.
 
 use super::profile::WHILE_TRIPS;
-use super::{Cutter, DeviceCost, Kernel, Listing, Nodes, listing};
+use super::{DeviceCost, Kernel, Nodes, listing};
 use crate::ir::{Func, Inst, Op, Region};
 use std::collections::BTreeMap;
 use tpuc_lang::span::Span;
@@ -25,16 +25,10 @@ pub fn by_place(func: &Func, device: &DeviceCost) -> Vec<(Span, f64)> {
 type Found = BTreeMap<(u32, u32, u32), (Span, f64)>;
 
 fn spread(func: &Func, region: &Region, device: &DeviceCost, times: f64, found: &mut Found) {
-    let Listing {
-        nodes,
-        roots,
-        insts,
-    } = listing(func, region, device);
-    let order: Vec<usize> = (0..nodes.0.len()).collect();
-    let mut cutter = Cutter::default();
-    cutter.cost(&nodes, order.len(), &order, &roots, device);
-    for (inst, &at) in region.insts.iter().zip(&insts) {
-        let (profile, _) = nodes.node(at);
+    let listing = listing(func, region, device);
+    let (cutter, _) = listing.cut(device);
+    for (inst, &at) in region.insts.iter().zip(&listing.insts) {
+        let (profile, _) = listing.nodes.node(at);
         let mut time = 0.0;
         cutter.computed_in(at, profile, |end, kernel| {
             let part = match kernel.compute {

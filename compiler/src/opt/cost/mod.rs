@@ -20,9 +20,7 @@ pub fn of_func(func: &Func, device: &DeviceCost) -> Cost {
 }
 
 fn of_region(func: &Func, region: &Region, device: &DeviceCost) -> Cost {
-    let Listing { nodes, roots, .. } = listing(func, region, device);
-    let order: Vec<usize> = (0..nodes.0.len()).collect();
-    Cutter::default().cost(&nodes, order.len(), &order, &roots, device)
+    listing(func, region, device).cut(device).1
 }
 
 /// A region as a graph.
@@ -31,6 +29,16 @@ struct Listing {
     roots: Vec<usize>,
     /// The node of each instruction.
     insts: Vec<usize>,
+}
+
+impl Listing {
+    /// The region cut into kernels, and what they cost.
+    fn cut(&self, device: &DeviceCost) -> (Cutter, Cost) {
+        let order: Vec<usize> = (0..self.nodes.0.len()).collect();
+        let mut cutter = Cutter::default();
+        let cost = cutter.cost(&self.nodes, order.len(), &order, &self.roots, device);
+        (cutter, cost)
+    }
 }
 
 fn listing(func: &Func, region: &Region, device: &DeviceCost) -> Listing {
