@@ -20,7 +20,8 @@ pub fn groups(func: &Func, region: &Region, device: &DeviceCost) -> Vec<Group> {
     let listing = listing(func, region, device);
     let (cutter, _) = listing.cut(device);
     let mut found: HashMap<usize, Group> = HashMap::new();
-    let inst_of: HashMap<usize, usize> = (0..).zip(&listing.insts).map(|(i, &at)| (at, i)).collect();
+    let inst_of: HashMap<usize, usize> =
+        (0..).zip(&listing.insts).map(|(i, &at)| (at, i)).collect();
     for at in 0..listing.nodes.0.len() {
         let (Some(&inst), profile) = (inst_of.get(&at), listing.nodes.node(at).0) else {
             continue;
