@@ -24,10 +24,10 @@ fn normed(x: f32[{t}, {d}], g: f32[{d}], b: f32[{d}]) -> f32[{t}, {d}] {{
 }}
 fn block(p: Block, x: f32[{t}, {d}]) -> f32[{t}, {d}] {{
     let n = normed(x, p.a, p.b);
-    let split = |y| transpose(reshape(y, [{t}, 4, {d} / 4]), (1, 0, 2));
-    let s = split(n @ p.q) @ swapaxes(split(n @ p.k), 1, 2) / sqrt({d}.0 / 4.0);
+    let heads = |y| transpose(reshape(y, [{t}, 4, {d} / 4]), (1, 0, 2));
+    let s = heads(n @ p.q) @ swapaxes(heads(n @ p.k), 1, 2) / sqrt({d}.0 / 4.0);
     let m = where(tril(ones([{t}, {t}])) > 0, s, -1e9);
-    let y = x + reshape(transpose(softmax(m) @ split(n @ p.v), (1, 0, 2)), [{t}, {d}]) @ p.o;
+    let y = x + reshape(transpose(softmax(m) @ heads(n @ p.v), (1, 0, 2)), [{t}, {d}]) @ p.o;
     y + gelu(normed(y, p.c, p.e) @ p.u) @ p.w
 }}
 """
