@@ -180,11 +180,7 @@ fn scan_unchanged(rw: &mut Rw) -> Option<Id> {
     let mut params = body.body.params.clone();
     let moved = params.remove(1 + at);
     params.push(moved);
-    for &v in &params {
-        b.span = body.span(v);
-        let p = b.param(body.ty(v).clone());
-        map.insert(v, p);
-    }
+    copy_params(&mut b, body, &params, &mut map);
     b.inline_insts(body, &body.body.insts, &mut map);
     let mut results: Vec<Value> = body.body.results.iter().map(|v| map[v]).collect();
     results.remove(at);
@@ -235,17 +231,9 @@ pub(super) fn with_carry(
     let body = &block.bodies[0].0;
     let mut b = Builder::new("");
     let mut map = HashMap::new();
-    for (i, &v) in body.body.params.iter().enumerate() {
-        if i == 1 + carry {
-            carried(&mut b, body, replaced, &mut map);
-        }
-        b.span = body.span(v);
-        let p = b.param(body.ty(v).clone());
-        map.insert(v, p);
-    }
-    if body.body.params.len() == 1 + carry {
-        carried(&mut b, body, replaced, &mut map);
-    }
+    let mut params = body.body.params.clone();
+    params.insert(1 + carry, replaced);
+    copy_params(&mut b, body, &params, &mut map);
     let insts = body.body.insts.iter();
     let kept: Vec<Inst> = insts
         .filter(|inst| !inst.results.contains(&replaced))
@@ -276,10 +264,13 @@ pub(super) fn with_carry(
     Some(rw.graph.tuple(&values))
 }
 
-fn carried(b: &mut Builder, body: &Func, replaced: Value, map: &mut HashMap<Value, Value>) {
-    b.span = body.span(replaced);
-    let p = b.param(body.ty(replaced).clone());
-    map.insert(replaced, p);
+/// Parameters that stand for values of `body`, which `map` comes to know.
+fn copy_params(b: &mut Builder, body: &Func, values: &[Value], map: &mut HashMap<Value, Value>) {
+    for &v in values {
+        b.span = body.span(v);
+        let p = b.param(body.ty(v).clone());
+        map.insert(v, p);
+    }
 }
 
 /// Moves out of a loop's body what depends on captures only.
@@ -389,11 +380,7 @@ fn with_params(
 ) -> Func {
     let mut b = Builder::new("");
     let mut map = HashMap::new();
-    for &v in &body.body.params {
-        b.span = body.span(v);
-        let p = b.param(body.ty(v).clone());
-        map.insert(v, p);
-    }
+    copy_params(&mut b, body, &body.body.params, &mut map);
     for (i, ty) in types.iter().enumerate() {
         let old = replaced.get(i).copied();
         b.span = old.map_or(b.span, |v| body.span(v));

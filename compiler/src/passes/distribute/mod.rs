@@ -141,8 +141,7 @@ impl Loop<'_> {
     /// The loop over what is really carried; the final carries by their place in the old loop. What it gives out at
     /// each iteration goes to `stacks`.
     fn core(&self, b: &mut Builder, parts: &Parts, stacks: &mut Stacks) -> HashMap<usize, Value> {
-        let is_total = |j: &usize| parts.totals.iter().any(|t| t.carry == *j);
-        let carried: Vec<usize> = (0..self.carry).filter(|j| !is_total(j)).collect();
+        let carried = &parts.carried;
         if carried.is_empty() {
             return HashMap::new();
         }
@@ -168,7 +167,11 @@ impl Loop<'_> {
         let (finals, given_out) = results.split_at(carried.len());
         let inside = parts.given_out.iter().copied();
         stacks.extend(inside.zip(given_out.iter().copied()));
-        carried.into_iter().zip(finals.iter().copied()).collect()
+        carried
+            .iter()
+            .copied()
+            .zip(finals.iter().copied())
+            .collect()
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Parts {
     pub given_out: Vec<Value>,
     pub after: Vec<Inst>,
     pub totals: Vec<Total>,
+    /// The other carries, which are state.
+    pub carried: Vec<usize>,
     /// The outputs of the loop that are stacked.
     stacked: Vec<Value>,
 }
@@ -77,6 +79,7 @@ impl Parts {
             given_out,
             after,
             totals,
+            carried,
             stacked,
         };
         let small = body.insts.iter().all(|inst| is_small(b, inst));
