@@ -435,7 +435,8 @@ fn literal_array(literal: &Literal) -> Result<HostArray, Failure> {
     let ty = literal.ty();
     let width = ty.elem.bytes();
     let bytes = match literal.splat() {
-        Some(bits) => Bytes::repeated(&bits.to_le_bytes()[..width], ty.numel()),
+        Some(bits) => Bytes::repeated(&bits.to_le_bytes()[..width], ty.numel())
+            .ok_or_else(|| Failure::runtime("E0732", format!("memory does not hold {ty}"), None))?,
         None => {
             let words = literal.iter_bits().map(u64::to_le_bytes);
             let bytes: Vec<u8> = words.flat_map(|w| w.into_iter().take(width)).collect();

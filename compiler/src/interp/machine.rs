@@ -13,6 +13,9 @@ use crate::ir::verify::verify;
 use std::collections::HashMap;
 use tpuc_lang::span::Span;
 
+/// Of one array. Each takes eight bytes.
+const MOST_ELEMENTS: usize = 1 << 30;
+
 /// The results of a pure function.
 pub fn eval(
     func: &Func,
@@ -130,6 +133,7 @@ impl Machine<'_> {
             self.values[v.0 as usize] = Some(array);
         }
         for step in &code.steps {
+            self.expect_room(step)?;
             let args = step
                 .inst
                 .args
@@ -148,6 +152,19 @@ impl Machine<'_> {
         let results = results.map(|(&v, &last)| self.read(v, last)).collect();
         self.forget(code.region);
         Ok(results)
+    }
+
+    /// Fails before an array that memory may not hold is made: the allocator would end the process.
+    fn expect_room(&self, step: &Step) -> Result<(), InterpError> {
+        let types = step.inst.results.iter().map(|&v| self.func.ty(v));
+        let too_large = |t: &&Type| {
+            let count = t.shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
+            !t.shape.contains(&0) && count.is_none_or(|n| n > MOST_ELEMENTS)
+        };
+        match types.into_iter().find(too_large) {
+            Some(t) => Err(self.failure(step, format!("the interpreter has no room for {t}"))),
+            None => Ok(()),
+        }
     }
 
     /// Drops what a region has defined, so that nothing but its results lives on.

@@ -100,7 +100,11 @@ impl Frame {
     /// The concrete type that a type of this body stands for.
     pub fn ty(&self, ty: &Ty, span: Span) -> Result<Ty> {
         Ok(match ty {
-            Ty::Tensor(elem, shape) => Ty::Tensor(self.elem(elem), self.shape(shape, span)?),
+            Ty::Tensor(elem, shape) => {
+                let (elem, shape) = (self.elem(elem), self.shape(shape, span)?);
+                expect_addressable(&shape, span)?;
+                Ty::Tensor(elem, shape)
+            }
             Ty::Tuple(fields) => Ty::Tuple(
                 fields
                     .iter()
@@ -175,4 +179,26 @@ impl Frame {
             Ty::Tree { .. } | Ty::Fn(..) | Ty::Var(_) | Ty::Error => tree.clone(),
         })
     }
+}
+
+/// No memory holds as many elements. What a builtin makes on the way to its result may still be some hundred times larger.
+const MOST_ELEMENTS: u64 = 1 << 53;
+
+/// Fails for a tensor that no memory holds. Sizes that are still open count as one.
+fn expect_addressable(shape: &[ShapeItem], span: Span) -> Result<()> {
+    let sizes = shape.iter().filter_map(|item| match item {
+        ShapeItem::Dim(d) => d.as_int(),
+        ShapeItem::Spread(_) | ShapeItem::LeafOf(_) | ShapeItem::Var(_) => None,
+    });
+    let sizes: Vec<u64> = sizes.map(i64::unsigned_abs).collect();
+    // Not even where another size is 0: what is addressed is counted in strides.
+    let count = sizes
+        .iter()
+        .try_fold(1u64, |n, &size| n.checked_mul(size.max(1)));
+    if count.is_some_and(|n| n <= MOST_ELEMENTS) {
+        return Ok(());
+    }
+    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    let what = format!("its sizes are [{}]", sizes.join(", "));
+    Err(BuildError::TooLarge { what }.at(span))
 }

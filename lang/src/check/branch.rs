@@ -2,6 +2,7 @@
 
 use super::cx::{Cx, bad, is_bad};
 use super::problem::Problem;
+use super::shape::same_shape;
 use crate::ast::{self, ExprKind as A};
 use crate::span::Span;
 use crate::typed::{Block, Expr, ExprKind, Stmt, StmtKind, Ty};
@@ -127,11 +128,18 @@ impl<'a> Cx<'a, '_> {
         if self.infer.unify(&then_ty, &other_ty).is_err() {
             let (first, second) = (self.infer.ty(&then_ty), self.infer.ty(&other_ty));
             let first_span = then.value.as_ref().map_or(span, |v| v.span);
+            let help = match (&first, &second) {
+                (Ty::Tensor(_, a), Ty::Tensor(_, b)) if same_shape(a, b) => {
+                    self.cast_help((&first, first_span), (&second, other_span))
+                }
+                _ => None,
+            };
             self.report(Problem::BranchesDiffer {
                 first,
                 first_span,
                 second,
                 second_span: other_span,
+                help,
             });
             return bad(span);
         }

@@ -7,6 +7,7 @@ use super::konst::Const;
 use super::near::near;
 use super::problem::{Context, Problem};
 use crate::ast::{self, ExprKind as A, Ident, StrPart};
+use crate::parser::format_spec;
 use crate::span::{Span, Spanned};
 use crate::typed::{
     Dim, Effect, Elem, ElemTy, Expr, ExprKind, Host, PrintPiece, ShapeItem, Stmt, StmtKind, Ty,
@@ -137,7 +138,7 @@ impl<'a> Cx<'a, '_> {
         true
     }
 
-    /// That a format spec fits what it formats: a number, and an integer for `d` and `x`.
+    /// That a format spec fits what it formats: a number, an integer for `d` and `x`, and a float for a precision.
     fn check_spec(&mut self, value: &Expr, spec: &Spanned<String>) -> bool {
         let ty = self.infer.ty(&value.ty);
         let (scalar, is_int) = match &ty {
@@ -148,16 +149,21 @@ impl<'a> Cx<'a, '_> {
             ),
             _ => (false, false),
         };
-        let wants_int = spec.node.ends_with(['d', 'x']);
-        if scalar && (is_int || !wants_int) {
-            return true;
-        }
+        let form = format_spec::read(&spec.node);
+        let wants_int = form.is_some_and(|f| matches!(f.presentation, Some('d' | 'x')));
+        let wants_float = form.is_some_and(|f| f.has_precision && f.presentation.is_none());
+        let formats = match () {
+            _ if !scalar => "formats a single number",
+            _ if wants_int && !is_int => "formats integers",
+            _ if wants_float && is_int => "an integer has no precision: add `f`, `e` or `g`",
+            _ => return true,
+        };
         self.report(Problem::FormatSpec {
             span: spec.span,
             value: value.span,
             spec: spec.node.clone(),
             ty,
-            wants_int: scalar && wants_int,
+            formats,
         });
         false
     }

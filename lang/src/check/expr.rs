@@ -90,7 +90,10 @@ impl<'a> Cx<'a, '_> {
         let (expected, found) = (self.infer.ty(want), self.infer.ty(&got.ty));
         let context = context(self);
         let help = match context {
-            Context::Element { .. } => Vec::new(),
+            Context::Element { first } => self
+                .cast_help((&expected, first), (&found, got.span))
+                .into_iter()
+                .collect(),
             _ => self.mismatch_help(&expected, &found, got.span),
         };
         self.report(Problem::Mismatch {
@@ -240,6 +243,15 @@ impl<'a> Cx<'a, '_> {
         self.scope.show();
         self.module = home;
         out
+    }
+
+    /// Whether nothing in sight has a name.
+    pub fn means_nothing(&mut self, name: &Name) -> bool {
+        self.scope.get(name).is_none()
+            && self.generic(name).is_none()
+            && self.w.lookup(self.module, name).is_none()
+            && constant(name).is_none()
+            && !super::func::is_builtin(name)
     }
 
     /// Reports a name that nothing has, with the nearest that something does.

@@ -243,9 +243,9 @@ impl<'a> Cx<'a, '_> {
     /// Whether a name is that of a library of another language, and nothing here has it.
     pub fn is_foreign(&mut self, name: &Name) -> bool {
         let known = [
-            "np", "jnp", "numpy", "jax", "lax", "nn", "torch", "math", "optax", "random",
+            "np", "jnp", "numpy", "jax", "lax", "torch", "math", "optax", "random",
         ];
-        known.contains(&&**name)
+        (known.contains(&&**name) || crate::std::names().contains(&&**name))
             && self.scope.get(name).is_none()
             && self.generic(name).is_none()
             && self.w.lookup(self.module, name).is_none()

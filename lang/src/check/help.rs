@@ -32,7 +32,7 @@ impl<'a> Cx<'a, '_> {
         help
     }
 
-    fn cast_line(&self, to: &ElemTy, from: &ElemTy, text: &str) -> Option<String> {
+    pub fn cast_line(&self, to: &ElemTy, from: &ElemTy, text: &str) -> Option<String> {
         let key = ElemTy::Known(Elem::Key);
         let nameable = matches!(to, ElemTy::Known(_) | ElemTy::Param(_));
         if *to == key || *from == key || !nameable {

@@ -6,7 +6,7 @@ use super::problem::{Context, Problem};
 use super::world::{ItemFn, Signature};
 use crate::ast::{GenericKind, IndexArg, Name};
 use crate::span::Span;
-use crate::typed::{Atom, Callee, Dim, FnId, GenericArg, Shape, Ty};
+use crate::typed::{Atom, Callee, Dim, Elem, ElemTy, FnId, GenericArg, Shape, Ty};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -118,7 +118,22 @@ impl<'a> Cx<'a, '_> {
         let actual = super::subst::Subst::new(generics)
             .ty(&param.ty)
             .map_or(Ty::Error, |t| self.infer.ty(&t));
-        let help = self.mismatch_help(&actual, &found, span);
+        let mut help = self.mismatch_help(&actual, &found, span);
+        let class = match clash {
+            Clash::Elem => self.open_class(signature, &expected),
+            _ => None,
+        };
+        if let (Clash::Elem, Ty::Tensor(want, _), Ty::Tensor(have, _)) = (&clash, &actual, &found)
+            && help.is_empty()
+        {
+            let text = self.text(span);
+            help.extend(self.cast_line(want, have, text));
+        }
+        if let (Some((_, cast)), Ty::Tensor(elem, _)) = (&class, &found)
+            && *elem != ElemTy::Known(Elem::Key)
+        {
+            help = vec![format!("cast it: `{cast}({})`", self.text(span))];
+        }
         // The parameters still open are shown by their names in the signature.
         let names = super::show::Names {
             generics: open_names(self, signature),
@@ -129,7 +144,10 @@ impl<'a> Cx<'a, '_> {
             callee: self.item_name(id),
             param: param.name.clone(),
             definition: param.span,
-            shown: names.ty(&expected),
+            shown: match class {
+                Some((class, _)) => format!("{} with `{class}`", names.ty(&expected)),
+                None => names.ty(&expected),
+            },
         };
         let own = std::mem::replace(&mut self.names.generics, names.generics);
         self.report(Problem::Mismatch {
@@ -141,6 +159,22 @@ impl<'a> Cx<'a, '_> {
             help,
         });
         self.names.generics = own;
+    }
+
+    /// The class of an element parameter that no argument has told yet, as declared, and a cast into it.
+    fn open_class(&self, signature: &Signature, expected: &Ty) -> Option<(String, &'static str)> {
+        let Ty::Tensor(ElemTy::Param(p), _) = expected else {
+            return None;
+        };
+        let open = (p.0 as usize).checked_sub(self.generics.len())?;
+        let g = signature.generics.get(open)?;
+        let (class, cast) = match g.kind {
+            GenericKind::Float => ("float", "f32"),
+            GenericKind::Int => ("int", "i32"),
+            GenericKind::Num => ("num", "i32"),
+            _ => return None,
+        };
+        Some((format!("{}: {class}", g.name), cast))
     }
 
     /// What does not fit, with the signature's own names for the sizes still open.

@@ -88,7 +88,7 @@ impl<'a> Cx<'a, '_> {
             BinaryOp::Eq | BinaryOp::Ne | BinaryOp::And | BinaryOp::Or => Class::Any,
             _ => Class::Num,
         };
-        for (x, elem) in [(&l, &le), (&r, &re)] {
+        for (x, elem, other) in [(&l, &le, &re), (&r, &re, &le)] {
             let is_key = self.infer.elem(elem) == ElemTy::Known(Elem::Key);
             let fits = match is_logic {
                 true => self
@@ -98,7 +98,7 @@ impl<'a> Cx<'a, '_> {
                 false => self.infer.require(elem, class).is_ok() && !is_key,
             };
             if !fits {
-                self.wrong_class(x, symbol, class_words(is_logic, class));
+                self.wrong_class_beside(x, symbol, class_words(is_logic, class), Some(other));
                 return bad(span);
             }
         }
@@ -108,7 +108,7 @@ impl<'a> Cx<'a, '_> {
                 op_span: op.span,
                 left: self.operand(&l),
                 right: self.operand(&r),
-                help: self.cast_help(&l, &r),
+                help: self.cast_help((&l.ty, l.span), (&r.ty, r.span)),
             };
             self.report(problem);
             return bad(span);
@@ -155,20 +155,36 @@ impl<'a> Cx<'a, '_> {
     }
 
     pub fn wrong_class(&mut self, x: &Expr, what: &str, wanted: &'static str) {
+        self.wrong_class_beside(x, what, wanted, None);
+    }
+
+    /// `other`: the elements of the operator's other operand, which a cast had better agree with.
+    fn wrong_class_beside(
+        &mut self,
+        x: &Expr,
+        what: &str,
+        wanted: &'static str,
+        other: Option<&ElemTy>,
+    ) {
         let problem = Problem::WrongElem {
             span: x.span,
             what: what.into(),
             wanted,
             found: self.infer.ty(&x.ty),
-            help: self.class_help(x, wanted),
+            help: self.class_help(x, wanted, other),
         };
         self.report(problem);
     }
 
-    fn class_help(&self, x: &Expr, wanted: &str) -> Option<String> {
+    fn class_help(&self, x: &Expr, wanted: &str, other: Option<&ElemTy>) -> Option<String> {
+        let beside = other.map(|e| self.infer.elem(e));
         let cast = match wanted {
             "a float" => "f32",
-            "a number" | "an integer" => "i32",
+            "a number" => match beside {
+                Some(ElemTy::Known(e)) if !matches!(e, Elem::Bool | Elem::Key) => e.name(),
+                _ => "i32",
+            },
+            "an integer" => "i32",
             "a bool" => return Some(format!("compare it: `{} != 0`", self.text(x.span))),
             _ => return None,
         };
@@ -197,13 +213,21 @@ impl<'a> Cx<'a, '_> {
     }
 
     /// The cast that makes two operands agree: of the integer to the float, of the narrower to the wider.
-    fn cast_help(&mut self, l: &Expr, r: &Expr) -> Option<String> {
+    pub fn cast_help(
+        &mut self,
+        (l, l_span): (&Ty, Span),
+        (r, r_span): (&Ty, Span),
+    ) -> Option<String> {
         self.name_literals();
-        let elem_of = |x: &Expr| match self.infer.ty(&x.ty) {
+        let elem_of = |ty: &Ty| match self.infer.ty(ty) {
+            Ty::Tensor(ElemTy::Known(Elem::Key), _) => None,
             Ty::Tensor(elem, _) => Some(elem),
             _ => None,
         };
         let (le, re) = (elem_of(l)?, elem_of(r)?);
+        if le == re {
+            return None;
+        }
         let is_float = |e: &ElemTy| self.infer.is(e, Class::Float);
         // What a parameter stands for is not known: the other is made like it.
         let rank = |e: &ElemTy| match e {
@@ -212,20 +236,17 @@ impl<'a> Cx<'a, '_> {
             ElemTy::LeafOf(_) | ElemTy::Var(_) => 0,
         };
         let (cast, to) = match (is_float(&le), is_float(&re)) {
-            (true, false) => (r, &le),
-            (false, true) => (l, &re),
-            _ if rank(&le) >= rank(&re) => (r, &le),
-            _ => (l, &re),
+            (true, false) => (r_span, &le),
+            (false, true) => (l_span, &re),
+            _ if rank(&le) >= rank(&re) => (r_span, &le),
+            _ => (l_span, &re),
         };
         let name = match to {
             ElemTy::LeafOf(_) => return None,
             ElemTy::Var(_) => "f32".to_string(),
             to => self.names.elem(to),
         };
-        Some(format!(
-            "cast one of them: `{name}({})`",
-            self.text(cast.span)
-        ))
+        Some(format!("cast one of them: `{name}({})`", self.text(cast)))
     }
 
     /// The common shape of two operands, reporting where there is none and warning where both stretch.

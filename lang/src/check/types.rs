@@ -161,7 +161,10 @@ impl<'a> Cx<'a, '_> {
             None if self.w.module(self.module).broken.contains(&name.node) => None,
             _ => {
                 let std = crate::std::names();
-                let near = near(&name.node, std.iter().copied());
+                let near = match std.contains(&&*name.node) {
+                    true => Some(name.node.to_string()),
+                    false => near(&name.node, std.iter().copied()),
+                };
                 self.report(Problem::UnknownModule {
                     span: name.span,
                     name: name.node.clone(),
@@ -195,6 +198,12 @@ impl<'a> Cx<'a, '_> {
                 TypeArg::Dim { size, axis } => {
                     if let Some(axis) = axis {
                         self.check_axis(axis);
+                    }
+                    if let ExprKind::Name(name) = &size.kind
+                        && self.means_nothing(name)
+                    {
+                        self.unknown(&Ident::new(name.clone(), size.span), "dimension");
+                        return None;
                     }
                     shape.push(ShapeItem::Dim(self.size(size)?));
                 }

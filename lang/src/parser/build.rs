@@ -580,7 +580,7 @@ impl Builder<'_> {
 
     pub fn format_spec(&mut self, l: u32, text: String, r: u32) -> Spanned<String> {
         let spec = Spanned::new(text, self.span(l, r));
-        if !format_spec::is_valid(&spec.node) {
+        if format_spec::read(&spec.node).is_none() {
             let at = self.span(l - 1, r);
             self.errors.push(SyntaxError::BadFormatSpec { at });
         }

@@ -2,20 +2,42 @@
 //!
 //! Whether a spec fits the value it formats depends on its type, and is not asked here.
 
-pub fn is_valid(spec: &str) -> bool {
+/// What a spec asks of the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    pub has_precision: bool,
+    /// `f e g d x %`
+    pub presentation: Option<char>,
+}
+
+/// Reads a spec; `None` if it is none, whatever it formats.
+pub fn read(spec: &str) -> Option<Form> {
     let mut rest = strip_alignment(spec);
     rest = rest.strip_prefix(['+', '-', ' ']).unwrap_or(rest);
-    let Some(after_width) = strip_number(rest) else {
-        return false;
-    };
-    rest = after_width.strip_prefix(',').unwrap_or(after_width);
-    if let Some(precision) = rest.strip_prefix('.') {
-        match strip_number(precision) {
-            Some(after) if after.len() < precision.len() => rest = after,
-            _ => return false,
+    rest = strip_number(rest)?;
+    let grouped = rest.strip_prefix(',');
+    rest = grouped.unwrap_or(rest);
+    let precision = rest.strip_prefix('.');
+    if let Some(digits) = precision {
+        rest = strip_number(digits)?;
+        if rest.len() == digits.len() {
+            return None;
         }
     }
-    matches!(rest, "" | "f" | "e" | "g" | "d" | "x" | "%")
+    let presentation = match rest {
+        "" => None,
+        "f" | "e" | "g" | "d" | "x" | "%" => rest.chars().next(),
+        _ => return None,
+    };
+    let is_whole = matches!(presentation, Some('d' | 'x'));
+    let has_precision = precision.is_some();
+    if is_whole && has_precision || presentation == Some('x') && grouped.is_some() {
+        return None;
+    }
+    Some(Form {
+        has_precision,
+        presentation,
+    })
 }
 
 fn strip_alignment(spec: &str) -> &str {

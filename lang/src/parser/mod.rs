@@ -8,7 +8,7 @@ pub(crate) mod brackets;
 mod build;
 pub mod error;
 mod expected;
-mod format_spec;
+pub(crate) mod format_spec;
 mod message;
 mod recover;
 

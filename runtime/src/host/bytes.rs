@@ -25,15 +25,19 @@ impl Bytes {
         }
     }
 
-    /// So many times the same few bytes. Zeros take no memory until they are read.
-    pub fn repeated(unit: &[u8], count: usize) -> Bytes {
-        let mut block = Bytes::zeroed(unit.len() * count);
+    /// So many times the same few bytes; `None` where memory does not hold them. Zeros take none until they are read.
+    pub fn repeated(unit: &[u8], count: usize) -> Option<Bytes> {
+        let len = unit.len().checked_mul(count)?;
+        let mut room: Vec<u8> = Vec::new();
+        room.try_reserve_exact(len.checked_add(ALIGNMENT)?).ok()?;
+        drop(room);
+        let mut block = Bytes::zeroed(len);
         if unit.iter().any(|&b| b != 0) {
             for chunk in block.as_mut_slice().chunks_exact_mut(unit.len()) {
                 chunk.copy_from_slice(unit);
             }
         }
-        block
+        Some(block)
     }
 
     pub fn from_slice(bytes: &[u8]) -> Bytes {

@@ -20,15 +20,40 @@ pub(super) fn compare(b: &mut Builder, c: &Call, op: CompareOp) -> Value {
 pub(super) fn pow(b: &mut Builder, c: &Call) -> Value {
     match c.literal_int(1) {
         Some(n) if n.unsigned_abs() <= 64 => {
-            let power = multiply_out(b, c.args[0], n.unsigned_abs());
-            if n >= 0 {
-                return power;
+            let x = c.args[0];
+            match n {
+                0.. => multiply_out(b, x, n.unsigned_abs()),
+                -1 => inverse(b, x, n),
+                _ if b.elem_of(x).is_float() => inverse_power(b, x, n),
+                _ => inverse(b, x, n),
             }
-            let one = b.like(c.args[0], 1.0);
-            b.binary(BinaryOp::Div, one, power)
         }
         _ => binary(b, c, BinaryOp::Pow),
     }
+}
+
+/// 1 / x⁻ⁿ for a negative n.
+fn inverse(b: &mut Builder, x: Value, n: i64) -> Value {
+    let power = multiply_out(b, x, n.unsigned_abs());
+    let one = b.like(x, 1.0);
+    b.binary(BinaryOp::Div, one, power)
+}
+
+/// The same with the derivative n·xⁿ / x. That of the quotient is infinity times zero where x is 0 or infinite.
+fn inverse_power(b: &mut Builder, x: Value, n: i64) -> Value {
+    let ty = b.ty(x).clone();
+    b.open_region();
+    let p = b.param(ty.clone());
+    let y = inverse(b, p, n);
+    let function = b.close_region(vec![y]);
+    b.open_region();
+    let (p, y, ct) = (b.param(ty.clone()), b.param(ty.clone()), b.param(ty));
+    let factor = b.like(p, n as f64);
+    let rise = b.binary(BinaryOp::Mul, factor, y);
+    let slope = b.binary(BinaryOp::Div, rise, p);
+    let ct = b.binary(BinaryOp::Mul, ct, slope);
+    let derivative = b.close_region(vec![ct]);
+    b.push(Op::CustomVjp, vec![x], vec![function, derivative])[0]
 }
 
 /// By squaring, from the lowest bit up.

@@ -46,13 +46,14 @@ impl Cx<'_, '_> {
         let (x, _) = self.tensor(a, what)?;
         let (y, _) = self.tensor(b, what)?;
         if self.infer.unify_elem(&x, &y).is_err() {
-            self.report(Problem::ElemMix {
+            let problem = Problem::ElemMix {
                 op: what,
                 op_span: a.span.to(b.span),
                 left: self.operand(a),
                 right: self.operand(b),
-                help: None,
-            });
+                help: self.cast_help((&a.ty, a.span), (&b.ty, b.span)),
+            };
+            self.report(problem);
             return None;
         }
         Some(self.infer.elem(&x))

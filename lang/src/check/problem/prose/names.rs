@@ -32,7 +32,13 @@ pub fn say(p: &Problem) -> Diagnostic {
             *span,
             "not found in this scope",
         )
-        .maybe(did_you_mean(near)),
+        .maybe(missing_import(name).or_else(|| did_you_mean(near)))
+        .maybe(match near {
+            None if *what == "dimension" => Some(format!(
+                "if it stands for any size, declare it: `fn f[{name}](…)` or `type T[{name}] = …`"
+            )),
+            _ => None,
+        }),
         P::ForeignModule { span, module, name } => {
             let d = error(
                 p,
@@ -42,9 +48,8 @@ pub fn say(p: &Problem) -> Diagnostic {
             );
             match (name, &**module) {
                 (Some(name), _) => d.help(format!("builtins stand without a module: `{name}`")),
-                (None, "nn") => d.help("write `import nn` at the top of the file"),
                 (None, "optax") => d.help("the optimisers are in `optim`: `import optim`"),
-                (None, _) => d,
+                (None, _) => d.maybe(missing_import(module)),
             }
         }
         P::UnknownModule { span, name, near } => error(
@@ -290,4 +295,11 @@ pub fn say(p: &Problem) -> Diagnostic {
         .help(format!("wrap it in a lambda that gives `{needs}`")),
         _ => elsewhere(p),
     }
+}
+
+/// A module of the standard library that the file does not import.
+fn missing_import(name: &str) -> Option<String> {
+    crate::std::names()
+        .contains(&name)
+        .then(|| format!("write `import {name}` at the top of the file"))
 }

@@ -272,15 +272,12 @@ fn outside(p: &Problem, n: &Names) -> Diagnostic {
             value,
             spec,
             ty,
-            wants_int,
+            formats,
         } => error(
             p,
             format!("the format `{spec}` does not fit"),
             *span,
-            match wants_int {
-                true => "formats integers",
-                false => "formats a single number",
-            },
+            *formats,
         )
         .label(*value, format!("this is {}", n.ty(ty))),
         P::SaveFormat { span, path } => error(

@@ -207,14 +207,15 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
             first_span,
             second,
             second_span,
-            ..
+            help,
         } => error(
             p,
             "the branches of `if` have different types",
             *second_span,
             format!("this is {}", n.ty(second)),
         )
-        .label(*first_span, format!("this is {}", n.ty(first))),
+        .label(*first_span, format!("this is {}", n.ty(first)))
+        .maybe(help.clone()),
         P::IfWithoutElse { span, ty } => error(
             p,
             "an `if` without `else` has no value",
