@@ -212,13 +212,15 @@ fn scan_unchanged(rw: &mut Rw) -> Option<Id> {
     Some(rw.graph.tuple(&values))
 }
 
-/// A scan with one carry more, which begins as `first`, stands for `replaced` in the body, and becomes what `next` makes.
+/// A scan with one carry more, which begins as `first`, stands for `replaced` in the body, and becomes what `next` makes
+/// of it and of `other`.
 pub(super) fn with_carry(
     rw: &mut Rw,
     block: &Block,
     first: Id,
     replaced: Value,
-    next: impl FnOnce(&mut Builder, Value, &HashMap<Value, Value>) -> Value,
+    other: Value,
+    next: impl FnOnce(&mut Builder, Value, Value) -> Value,
 ) -> Option<Id> {
     let Op::Scan {
         length,
@@ -234,14 +236,11 @@ pub(super) fn with_carry(
     let mut params = body.body.params.clone();
     params.insert(1 + carry, replaced);
     copy_params(&mut b, body, &params, &mut map);
-    let insts = body.body.insts.iter();
-    let kept: Vec<Inst> = insts
-        .filter(|inst| !inst.results.contains(&replaced))
-        .cloned()
-        .collect();
+    let wanted = body.body.results.iter().copied().chain([other]);
+    let kept = needed(body, wanted, &[replaced]);
     b.inline_insts(body, &kept, &mut map);
     b.span = body.span(replaced);
-    let next = next(&mut b, map[&replaced], &map);
+    let next = next(&mut b, map[&replaced], map[&other]);
     let mut results: Vec<Value> = body.body.results.iter().map(|v| map[v]).collect();
     results.insert(carry, next);
     let mut args = rw.args('r');
@@ -265,7 +264,12 @@ pub(super) fn with_carry(
 }
 
 /// Parameters that stand for values of `body`, which `map` comes to know.
-fn copy_params(b: &mut Builder, body: &Func, values: &[Value], map: &mut HashMap<Value, Value>) {
+pub(super) fn copy_params(
+    b: &mut Builder,
+    body: &Func,
+    values: &[Value],
+    map: &mut HashMap<Value, Value>,
+) {
     for &v in values {
         b.span = body.span(v);
         let p = b.param(body.ty(v).clone());
@@ -389,7 +393,19 @@ fn with_params(
             map.insert(v, p);
         }
     }
-    let mut needed: HashSet<Value> = body.body.results.iter().copied().collect();
+    let kept = needed(body, body.body.results.iter().copied(), dropped);
+    b.inline_insts(body, &kept, &mut map);
+    let results = body.body.results.iter().map(|v| map[v]).collect();
+    b.finish(results)
+}
+
+/// The instructions that some values of a body without effects need, in order, without those of `dropped`.
+pub(super) fn needed(
+    body: &Func,
+    values: impl IntoIterator<Item = Value>,
+    dropped: &[Value],
+) -> Vec<Inst> {
+    let mut needed: HashSet<Value> = values.into_iter().collect();
     let mut kept: Vec<Inst> = Vec::new();
     for inst in body.body.insts.iter().rev() {
         let gone = inst.results.iter().any(|r| dropped.contains(r));
@@ -401,7 +417,5 @@ fn with_params(
         kept.push(inst.clone());
     }
     kept.reverse();
-    b.inline_insts(body, &kept, &mut map);
-    let results = body.body.results.iter().map(|v| map[v]).collect();
-    b.finish(results)
+    kept
 }

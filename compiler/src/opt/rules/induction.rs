@@ -1,17 +1,19 @@
 //! Powers whose exponent counts the turns of a loop.
 
-use super::control::{block, with_carry};
+use super::control::{block, copy_params, needed, with_carry};
+use super::turn::Turn;
+use crate::ir::literal::Literal;
 use crate::ir::op::{BinaryOp, Op};
-use crate::ir::types::{Elem, Type};
-use crate::ir::{Func, Inst, Value};
-use crate::opt::graph::facts::widens;
+use crate::ir::{Builder, Func, Inst, Value};
+use crate::opt::graph::{Block, Body};
 use crate::opt::rewrite::{Class::*, Rule, Rw};
 use egg::Id;
 use std::collections::HashMap;
 
 #[rustfmt::skip]
 pub const RULES: &[Rule] = &[
-    Rule::build("scan-power", Fast, "scan.r(*)", "a power by the turn, carried as a product", scan_power),
+    Rule::build("scan-power",  Fast, "scan.r(*)", "a power by the turn, carried as a product",          scan_power),
+    Rule::build("scan-horner", Fast, "scan.r(*)", "a polynomial summed by the turn, by Horner's scheme", scan_horner),
 ];
 
 /// `base ** (i + c)` with a base that stays is carried: at first `base ** c`, then times `base`. Each turn rounds once,
@@ -31,7 +33,7 @@ fn scan_power(rw: &mut Rw) -> Option<Id> {
     let turn = Turn::of(body, carry, block.operands, &args);
     let power = body.body.insts.iter().find(|inst| {
         let is_power = inst.op == Op::Binary(BinaryOp::Pow) && length > 1;
-        is_power && turn.stays(inst.args[0]) && turn.counts(inst.args[1])
+        is_power && turn.stays(inst.args[0]) && turn.step(inst.args[1]) == Some(1)
     })?;
     let (base, result) = (power.args[0], power.results[0]);
     if !body.ty(result).elem.is_float() {
@@ -40,125 +42,154 @@ fn scan_power(rw: &mut Rw) -> Option<Id> {
     let outside = turn.at_first(rw, base)?;
     let exponent = turn.at_first(rw, power.args[1])?;
     let first = rw.binary(BinaryOp::Pow, outside, exponent)?;
-    with_carry(rw, &block, first, result, |b, power, map| {
-        b.op(Op::Binary(BinaryOp::Mul), &[power, map[&base]])
+    with_carry(rw, &block, first, result, base, |b, power, base| {
+        b.op(Op::Binary(BinaryOp::Mul), &[power, base])
     })
 }
 
-/// The body of a scan, seen from its first turn.
-struct Turn<'a> {
-    body: &'a Func,
-    /// What each parameter is in the first turn; none for elements of what is scanned over.
-    first: HashMap<Value, First>,
-    made: HashMap<Value, &'a Inst>,
-}
-
-#[derive(Clone, Copy)]
-enum First {
-    /// The number of the turn.
-    Zero,
-    Carry(usize, Id),
-    Outside(Id),
-}
-
-impl<'a> Turn<'a> {
-    fn of(body: &'a Func, carry: usize, operands: usize, args: &[Id]) -> Turn<'a> {
-        let params = body.body.params.iter().copied().enumerate();
-        let first = params.filter_map(|(i, v)| {
-            let first = match i.checked_sub(1) {
-                None => First::Zero,
-                Some(i) if i < carry => First::Carry(i, args[i]),
-                Some(i) if i >= operands => First::Outside(args[i]),
-                Some(_) => return None,
-            };
-            Some((v, first))
-        });
-        let insts = body.body.insts.iter();
-        let made = insts.filter_map(|inst| match inst.results[..] {
-            [result] if inst.regions.is_empty() => Some((result, inst)),
-            _ => None,
-        });
-        Turn {
-            body,
-            first: first.collect(),
-            made: made.collect(),
-        }
+/// `total + a * base ** i`, summed over the turns, is a polynomial: by Horner's scheme `h * base + a` from the highest
+/// power down, and no power is left. What begins and ends elsewhere is put right outside: the sum is added to where the
+/// total began, and multiplied by the least power.
+fn scan_horner(rw: &mut Rw) -> Option<Id> {
+    let block = block(rw)?;
+    let Op::Scan {
+        length, carry: 1, ..
+    } = block.op
+    else {
+        return None;
+    };
+    if length < 2 {
+        return None;
     }
+    let args = rw.args('r');
+    let body = &block.bodies[0].0;
+    let turn = Turn::of(body, 1, block.operands, &args);
+    let sum = Terms::of(&turn)?;
+    let (base, exponent) = (sum.power.args[0], sum.power.args[1]);
+    let up = turn.step(exponent)? > 0;
+    if !turn.stays(base) || !body.ty(base).elem.is_float() {
+        return None;
+    }
+    let outside = turn.at_first(rw, base)?;
+    let least = turn.at(rw, exponent, if up { 0 } else { length - 1 })?;
+    let least = rw.binary(BinaryOp::Pow, outside, least)?;
+    let least = match sum.spread {
+        Some(spread) => rw.add(spread.op.clone(), &[least])?,
+        None => least,
+    };
+    let zero = rw.splat_f64(rw.ty(args[0]), 0.0)?;
+    let mut inner = args.clone();
+    inner[0] = zero;
+    let new = Block {
+        op: Op::Scan {
+            length,
+            reverse: up,
+            carry: 1,
+        },
+        bodies: vec![Body(horner_body(body, &sum))],
+        operands: block.operands,
+        effect: None,
+    };
+    let made = rw.graph.block(new, &inner).ok()?;
+    let polynomial = rw.graph.proj(made, 0);
+    let scaled = rw.binary(BinaryOp::Mul, polynomial, least)?;
+    let total = rw.binary(BinaryOp::Add, args[0], scaled)?;
+    let mut values = vec![total];
+    values.extend((1..body.body.results.len()).map(|i| rw.graph.proj(made, i)));
+    Some(rw.graph.tuple(&values))
+}
 
-    /// Whether a value is the same in every turn.
-    fn stays(&self, v: Value) -> bool {
-        match (self.first.get(&v), self.made.get(&v)) {
-            (Some(first), _) => matches!(first, First::Outside(_)),
-            (None, Some(inst)) => match inst.op {
-                Op::Constant(_) => true,
-                Op::Convert(_) | Op::Broadcast { .. } | Op::Reshape { .. } => {
-                    self.stays(inst.args[0])
+/// A body that does nothing with its carry but to add a coefficient times a power.
+struct Terms<'a> {
+    total: Value,
+    /// None for 1.
+    coefficient: Option<Value>,
+    /// A broadcast of the power.
+    spread: Option<&'a Inst>,
+    power: &'a Inst,
+}
+
+impl<'a> Terms<'a> {
+    fn of(turn: &Turn<'a>) -> Option<Terms<'a>> {
+        let body = turn.body;
+        let total = body.body.params[1];
+        let sum = turn.made.get(&body.body.results[0])?;
+        let used_once = |v: Value| {
+            let insts = body.body.insts.iter();
+            let inside = insts.map(|inst| {
+                let captured = inst.regions.iter().flat_map(|r| r.captures());
+                inst.args
+                    .iter()
+                    .copied()
+                    .chain(captured)
+                    .filter(|&a| a == v)
+                    .count()
+            });
+            inside.sum::<usize>() + body.body.results.iter().filter(|&&r| r == v).count() == 1
+        };
+        let adds = sum.op == Op::Binary(BinaryOp::Add);
+        if !adds || !used_once(total) || !used_once(sum.results[0]) {
+            return None;
+        }
+        let term = match sum.args[..] {
+            [one, other] | [other, one] if one == total => other,
+            _ => return None,
+        };
+        let power = |v: Value| -> Option<(Option<&'a Inst>, &'a Inst)> {
+            let inst = *turn.made.get(&v)?;
+            match inst.op {
+                Op::Binary(BinaryOp::Pow) => Some((None, inst)),
+                Op::Broadcast { .. } => {
+                    let power = *turn.made.get(&inst.args[0])?;
+                    let is_power = power.op == Op::Binary(BinaryOp::Pow);
+                    is_power.then_some((Some(inst), power))
                 }
-                _ => false,
-            },
-            (None, None) => false,
-        }
-    }
-
-    /// Whether a value grows by exactly 1 in each turn.
-    fn counts(&self, v: Value) -> bool {
-        match self.first.get(&v) {
-            Some(First::Zero) => return true,
-            Some(First::Carry(i, _)) => return self.is_one_more(self.body.body.results[*i], v),
-            Some(First::Outside(_)) => return false,
-            None => {}
-        }
-        let Some(inst) = self.made.get(&v) else {
-            return false;
-        };
-        let args = &inst.args;
-        match inst.op {
-            // A narrower integer would begin again; floats count as far as they are exact.
-            Op::Convert(to) => {
-                let from = self.body.ty(args[0]).elem;
-                let kept = widens(from, to) || (from.is_int() && wide(to));
-                kept && self.counts(args[0])
+                _ => None,
             }
-            Op::Broadcast { .. } | Op::Reshape { .. } => self.counts(args[0]),
-            Op::Binary(BinaryOp::Add) => {
-                (self.counts(args[0]) && self.stays(args[1]))
-                    || (self.stays(args[0]) && self.counts(args[1]))
+        };
+        let found = match (power(term), turn.made.get(&term)) {
+            (Some(found), _) => Some((None, found)),
+            (None, Some(inst)) if inst.op == Op::Binary(BinaryOp::Mul) => {
+                let (x, y) = (inst.args[0], inst.args[1]);
+                let right = power(y).map(|found| (Some(x), found));
+                right.or_else(|| power(x).map(|found| (Some(y), found)))
             }
-            Op::Binary(BinaryOp::Sub) => self.counts(args[0]) && self.stays(args[1]),
-            _ => false,
-        }
-    }
-
-    fn is_one_more(&self, next: Value, v: Value) -> bool {
-        let Some(inst) = self.made.get(&next) else {
-            return false;
+            _ => None,
         };
-        let one = |x: &Value| match self.made.get(x).map(|inst| &inst.op) {
-            Some(Op::Constant(literal)) => literal.splat_value() == Some(1.0),
-            _ => false,
-        };
-        let wide_enough = wide(self.body.ty(v).elem);
-        let adds = inst.op == Op::Binary(BinaryOp::Add) && wide_enough;
-        adds && (inst.args[0] == v && one(&inst.args[1]) || inst.args[1] == v && one(&inst.args[0]))
-    }
-
-    /// What a value that stays or counts is in the first turn, outside of the loop.
-    fn at_first(&self, rw: &mut Rw, v: Value) -> Option<Id> {
-        match self.first.get(&v) {
-            Some(First::Zero) => return rw.splat_i64(Type::scalar(Elem::I32), 0),
-            Some(First::Carry(_, id) | First::Outside(id)) => return Some(*id),
-            None => {}
-        }
-        let inst = self.made.get(&v)?;
-        let args: Option<Vec<Id>> = inst.args.iter().map(|&a| self.at_first(rw, a)).collect();
-        rw.add(inst.op.clone(), &args?)
+        let (coefficient, (spread, power)) = found?;
+        Some(Terms {
+            total,
+            coefficient,
+            spread,
+            power,
+        })
     }
 }
 
-/// Types that do not end within the turns of a loop.
-fn wide(elem: Elem) -> bool {
-    matches!(
-        elem,
-        Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64 | Elem::U32 | Elem::U64
-    )
+/// The body with `total * base + coefficient` for its carry.
+fn horner_body(body: &Func, sum: &Terms) -> Func {
+    let mut b = Builder::new("");
+    let mut map = HashMap::new();
+    copy_params(&mut b, body, &body.body.params, &mut map);
+    let rest = &body.body.results[1..];
+    let wanted = rest.iter().copied().chain([sum.power.args[0]]);
+    let kept = needed(body, wanted.chain(sum.coefficient), &[]);
+    b.inline_insts(body, &kept, &mut map);
+    b.span = body.span(sum.power.results[0]);
+    let mut base = map[&sum.power.args[0]];
+    if let Some(spread) = sum.spread {
+        base = b.op(spread.op.clone(), &[base]);
+    }
+    let scaled = b.op(Op::Binary(BinaryOp::Mul), &[map[&sum.total], base]);
+    let coefficient = match sum.coefficient {
+        Some(v) => map[&v],
+        None => {
+            let one = Literal::splat_f64(body.ty(sum.total).clone(), 1.0);
+            b.op(Op::Constant(one), &[])
+        }
+    };
+    let total = b.op(Op::Binary(BinaryOp::Add), &[scaled, coefficient]);
+    let results = rest.iter().map(|v| map[v]);
+    let results = [total].into_iter().chain(results).collect();
+    b.finish(results)
 }

@@ -12,6 +12,7 @@ pub mod induction;
 pub mod reduce;
 pub mod select;
 pub mod shape;
+mod turn;
 pub mod vector;
 
 use super::rewrite::Rule;

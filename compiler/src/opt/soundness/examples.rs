@@ -17,6 +17,7 @@ pub fn of(rule: &str) -> Vec<Func> {
         "while-hoist" => WHILE_HOIST,
         "gather-by-one-hot" => ROWS,
         "scan-power" => SCAN_POWER,
+        "scan-horner" => SCAN_HORNER,
         "window-max-of-floor" => WINDOW_MAX,
         "trace-of-dot" => TRACE,
         "convs-beside" => CONVS_BESIDE,
@@ -135,6 +136,44 @@ func by_a_carried_count(%0: f32, %1: i32) -> (f32, i32) {
     yield %13, %14
   }
   return %4, %5
+}
+";
+
+const SCAN_HORNER: &str = "
+func up(%0: f32[3], %1: f32[3], %2: f32[4, 3]) -> (f32[3]) {
+  %3 = scan[length = 4, carry = 1] %1, %2 : f32[3] body(%4: i32, %5: f32[3], %6: f32[3]) {
+    %7 = convert %4 : f32
+    %8 = broadcast[dims = []] %7 : f32[3]
+    %9 = pow %0, %8 : f32[3]
+    %10 = mul %6, %9 : f32[3]
+    %11 = add %5, %10 : f32[3]
+    yield %11
+  }
+  return %3
+}
+func down_with_more_results(%0: f32, %1: f32[3], %2: f32[5, 3]) -> (f32[3], f32[5, 3]) {
+  %3, %4 = scan[length = 5, carry = 1] %1, %2 : f32[3], f32[5, 3] body(%5: i32, %6: f32[3], %7: f32[3]) {
+    %8 = constant 6 : i32
+    %9 = sub %8, %5 : i32
+    %10 = convert %9 : f32
+    %11 = pow %0, %10 : f32
+    %12 = broadcast[dims = []] %11 : f32[3]
+    %13 = mul %12, %7 : f32[3]
+    %14 = add %13, %6 : f32[3]
+    yield %14, %13
+  }
+  return %3, %4
+}
+func from_the_last_turn(%0: f64, %1: f64) -> (f64) {
+  %2 = scan[length = 6, reverse = true, carry = 1] %1 : f64 body(%3: i32, %4: f64) {
+    %5 = convert %3 : f64
+    %6 = constant 2.0 : f64
+    %7 = add %5, %6 : f64
+    %8 = pow %0, %7 : f64
+    %9 = add %4, %8 : f64
+    yield %9
+  }
+  return %2
 }
 ";
 

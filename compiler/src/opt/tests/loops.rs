@@ -6,7 +6,7 @@ use crate::opt::rewrite::rule::Compiled;
 use crate::opt::rules::induction;
 use crate::opt::soundness::apply;
 
-/// A sum of `%0 ** turn`, of one number or many.
+/// A sum of `%0 ** turn`, of one number or many, that every turn looks at.
 fn powers(ty: &str, spread: &str) -> String {
     format!(
         "
@@ -15,7 +15,8 @@ func powers(%0: {ty}, %1: {ty}) -> ({ty}) {{
     %5 = convert %3 : f32
     {spread}
     %7 = pow %0, %6 : {ty}
-    %8 = add %4, %7 : {ty}
+    %9 = tanh %4 : {ty}
+    %8 = add %9, %7 : {ty}
     yield %8
   }}
   return %2
@@ -42,12 +43,14 @@ fn many_powers_are_carried_and_one_is_not_worth_it() {
     assert!(after.to_string().contains("pow"), "{after}");
 }
 
+fn rule(name: &str) -> Compiled {
+    let rule = induction::RULES.iter().find(|rule| rule.name == name);
+    Compiled::new(rule.expect("the rule exists")).expect("the rule is well formed")
+}
+
 #[test]
 fn another_exponent_than_the_turn_is_left_alone() {
-    let [rule] = induction::RULES else {
-        panic!("one rule is tested here");
-    };
-    let rule = Compiled::new(rule).expect("the rule is well formed");
+    let rule = rule("scan-power");
     let plain = powers("f32[4]", "%6 = broadcast[dims = []] %5 : f32[4]");
     assert_eq!(apply(&rule, &func(&plain)).len(), 1);
     for (from, to) in [
@@ -58,7 +61,7 @@ fn another_exponent_than_the_turn_is_left_alone() {
         // An exponent that does not grow by one.
         (
             "convert %3 : f32",
-            "convert %3 : f32\n    %9 = mul %5, %5 : f32",
+            "convert %3 : f32\n    %10 = mul %5, %5 : f32",
         ),
         // A type that ends within the turns.
         ("convert %3 : f32", "convert %3 : bf16"),
@@ -67,13 +70,68 @@ fn another_exponent_than_the_turn_is_left_alone() {
     ] {
         assert!(plain.contains(from), "{from}");
         let mut text = plain.replacen(from, to, 1);
-        if to.contains("%9") {
-            text = text.replacen("dims = []] %5", "dims = []] %9", 1);
+        if to.contains("%10") {
+            text = text.replacen("dims = []] %5", "dims = []] %10", 1);
         }
         if to.contains("bf16") {
-            let wider = "broadcast[dims = []] %5 : bf16[4]\n    %9 = convert %6 : f32[4]";
+            let wider = "broadcast[dims = []] %5 : bf16[4]\n    %10 = convert %6 : f32[4]";
             text = text.replacen("broadcast[dims = []] %5 : f32[4]", wider, 1);
-            text = text.replacen("pow %0, %6", "pow %0, %9", 1);
+            text = text.replacen("pow %0, %6", "pow %0, %10", 1);
+        }
+        let source = func(&text);
+        assert!(apply(&rule, &source).is_empty(), "{source}");
+    }
+}
+
+/// A sum of multiples of `%0 ** turn`.
+const POLYNOMIAL: &str = "
+func polynomial(%0: f32[4096], %1: f32[20, 4096]) -> (f32[4096]) {
+  %2 = constant 0.0 : f32[4096]
+  %3 = scan[length = 20, carry = 1] %2, %1 : f32[4096] body(%4: i32, %5: f32[4096], %6: f32[4096]) {
+    %7 = convert %4 : f32
+    %8 = broadcast[dims = []] %7 : f32[4096]
+    %9 = pow %0, %8 : f32[4096]
+    %10 = mul %6, %9 : f32[4096]
+    %11 = add %5, %10 : f32[4096]
+    yield %11
+  }
+  return %3
+}
+";
+
+#[test]
+fn a_polynomial_carries_nothing_but_its_sum() {
+    let (after, report) = run(POLYNOMIAL, Level::Aggressive);
+    assert!(report.fired.contains_key("scan-horner"), "{report}");
+    assert!(report.after.bytes <= report.before.bytes, "{report}");
+    let scan = after.body.insts.last().expect("a loop");
+    assert_eq!(scan.results.len(), 1, "{after}");
+    let names: Vec<&str> = scan.regions[0].insts.iter().map(|i| i.op.name()).collect();
+    assert_eq!(names, ["mul", "add"], "{after}");
+}
+
+#[test]
+fn what_is_no_polynomial_is_left_alone() {
+    let rule = rule("scan-horner");
+    assert_eq!(apply(&rule, &func(POLYNOMIAL)).len(), 1);
+    for (from, to) in [
+        // A coefficient that the total takes part in.
+        ("mul %6, %9", "mul %5, %9"),
+        // A total that is scaled on the way.
+        ("add %5, %10", "sub %5, %10"),
+        // A base that changes.
+        ("pow %0, %8", "pow %6, %8"),
+        // An exponent that does not grow by one.
+        ("pow %0, %8", "pow %0, %6"),
+        // A total that more than the sum looks at.
+        ("yield %11", "%12 = add %11, %5 : f32[4096]\n    yield %12"),
+        // One turn only.
+        ("length = 20", "length = 1"),
+    ] {
+        assert!(POLYNOMIAL.contains(from), "{from}");
+        let mut text = POLYNOMIAL.replacen(from, to, 1);
+        if to == "length = 1" {
+            text = text.replace("f32[20, 4096]", "f32[1, 4096]");
         }
         let source = func(&text);
         assert!(apply(&rule, &source).is_empty(), "{source}");
