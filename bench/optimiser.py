@@ -171,7 +171,7 @@ def report(rows, tpu):
     gains = rank_correlation([ratio(r["model"]) for r in rows], [ratio(r["run"]) for r in rows])
     lines += [
         "",
-        "Sums of exponentials that are written without a thought are dearer by intent: they are made stable. A power that a loop carries moves more and takes less time.",
+        "Sums of exponentials that are written without a thought are dearer by intent: they are made stable.",
         "",
         f"{len(rows)} programs, {sum(r['run'][0] == r['run'][1] for r in rows)} left as they are. At least 1.5 times less work or traffic on {less}. More work or traffic: "
         + (", ".join(more) or "none") + ".",

@@ -26,9 +26,18 @@ pub struct DeviceCost {
     /// Whether elementwise operations before and after a matrix product are computed in its kernel, which a library
     /// that is called does not do.
     pub fuses_products: bool,
+    /// Bytes of what one kernel leaves for the next that stay on the chip, because the compiler places them there; 0 where
+    /// a cache decides.
+    pub on_chip: u64,
     /// Where the numbers come from.
     pub source: &'static str,
 }
+
+/// Half of a TPU core's vector memory of 128 MiB (https://jax-ml.github.io/scaling-book/tpus), for the other half is in use.
+const ON_CHIP_TPU: u64 = 64 << 20;
+
+/// How many times as fast as the main memory that memory is: about 22 by the same source, less what is not overlapped.
+pub const ON_CHIP_SPEED: u64 = 16;
 
 /// Two cores of a current x86-64 server.
 pub const CPU: DeviceCost = DeviceCost {
@@ -41,6 +50,7 @@ pub const CPU: DeviceCost = DeviceCost {
     launch: 0.5e-6,
     row: 5e-9,
     fuses_products: false,
+    on_chip: 0,
     source: "matrix_f32 measured on two cores; the rest estimated from vector width and clock",
 };
 
@@ -54,6 +64,7 @@ pub const TPU_V5E: DeviceCost = DeviceCost {
     launch: 0.4e-6,
     row: 10e-9,
     fuses_products: true,
+    on_chip: ON_CHIP_TPU,
     source: "https://cloud.google.com/tpu/docs/v5e (197 TFLOP/s bf16, 819 GB/s); f32 at default precision is one bf16 pass; \
              matrix_other, vector, launch and row estimated",
 };
@@ -68,6 +79,7 @@ pub const TPU_V5P: DeviceCost = DeviceCost {
     launch: 0.4e-6,
     row: 10e-9,
     fuses_products: true,
+    on_chip: ON_CHIP_TPU,
     source: "https://cloud.google.com/tpu/docs/v5p (459 TFLOP/s bf16, 2765 GB/s); f32 at default precision is one bf16 pass; \
              matrix_other, vector, launch and row estimated",
 };
@@ -82,6 +94,7 @@ pub const TPU_V6E: DeviceCost = DeviceCost {
     launch: 0.4e-6,
     row: 10e-9,
     fuses_products: true,
+    on_chip: ON_CHIP_TPU,
     source: "https://cloud.google.com/tpu/docs/v6e (918 TFLOP/s bf16, 1640 GB/s); f32 at default precision is one bf16 pass; \
              matrix_other, vector, launch and row estimated",
 };
@@ -96,6 +109,7 @@ pub const H200: DeviceCost = DeviceCost {
     launch: 2e-6,
     row: 0.02e-9,
     fuses_products: false,
+    on_chip: 0,
     source: "https://www.nvidia.com/en-us/data-center/h200/, SXM, dense (TF32 494, BF16 989, FP64 tensor 67 TFLOP/s; 4.8 TB/s); \
              vector is half the FP32 figure, launch and row estimated",
 };

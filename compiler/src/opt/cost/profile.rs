@@ -168,7 +168,8 @@ pub fn profile(
             vector(operand, weight, Role::Reducing)
         }
         Op::ArgReduce { .. } => vector(operand, 2, Role::Reducing),
-        Op::Cumulate { .. } => vector(operand, 4, Role::Kernel),
+        // Compilers make many small windows of it: measured beside a product with a triangle of ones.
+        Op::Cumulate { .. } => vector(operand, 64, Role::Kernel),
         Op::ReduceWindow { window, .. } => {
             let reads: usize = window.size.iter().product();
             vector(numel * reads, 2, Role::Kernel)

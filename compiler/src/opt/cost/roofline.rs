@@ -2,9 +2,10 @@
 //! arithmetic and its memory traffic.
 //!
 //! Fused nodes are computed inside their users. One with users in several kernels is computed again in each where
-//! that is cheap, and stored otherwise. Operands of products, sorts and other closed kernels lie in memory.
+//! that is cheap, and stored otherwise. Operands of products, sorts and other closed kernels lie in memory: that of the
+//! chip, where there is one and they fit, unless they are results of the whole.
 
-use super::device::DeviceCost;
+use super::device::{DeviceCost, ON_CHIP_SPEED};
 use super::profile::{Profile, Role, picoseconds};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -93,6 +94,8 @@ pub struct Around {
     pub users: Users,
     /// Whether it has to lie in memory.
     pub stored: bool,
+    /// Whether it is a result of the whole.
+    pub kept: bool,
     /// Whether a product is computed from it in the same kernel.
     pub fed: bool,
 }
@@ -127,17 +130,26 @@ pub fn shares(
     at: usize,
     around: &Around,
     ends: bool,
+    device: &DeviceCost,
     mut give: impl FnMut(usize, u64, u64),
 ) {
     let stored = ends || profile.role == Role::Stored;
+    let on_chip = ends && !around.kept && profile.bytes <= device.on_chip;
+    let traffic = |bytes: u64| {
+        if on_chip {
+            bytes.div_ceil(ON_CHIP_SPEED)
+        } else {
+            bytes
+        }
+    };
     if ends {
         let written = profile.moved.unwrap_or(profile.bytes);
-        give(at, profile.compute, written);
+        give(at, profile.compute, traffic(written));
     }
     for &(kernel, bytes) in &around.users {
         match profile.role {
             Role::Free | Role::View => {}
-            _ if stored => give(kernel, 0, bytes.min(profile.bytes)),
+            _ if stored => give(kernel, 0, traffic(bytes.min(profile.bytes))),
             _ => give(kernel, profile.compute, 0),
         }
     }
@@ -155,6 +167,7 @@ pub fn pass(
     match profile.role {
         Role::Free | Role::View => {
             operand.stored |= around.stored;
+            operand.kept |= around.kept;
             operand.fed |= around.fed;
             for &(kernel, bytes) in &around.users {
                 operand.used(kernel, bytes);
@@ -225,15 +238,17 @@ impl Cutter {
         for &at in order {
             self.around[at].users.clear();
             self.around[at].stored = false;
+            self.around[at].kept = false;
             self.around[at].fed = false;
             self.kernels[at] = None;
         }
         for &root in roots {
             self.around[root].stored = true;
+            self.around[root].kept = true;
         }
         let mut total = Cost::default();
         for &at in order.iter().rev() {
-            self.member(nodes, at);
+            self.member(nodes, at, device);
             total = total.plus(alone(nodes.node(at).0));
         }
         for kernel in order.iter().filter_map(|&at| self.kernels[at].as_ref()) {
@@ -244,7 +259,7 @@ impl Cutter {
         total
     }
 
-    fn member(&mut self, nodes: &impl Nodes, at: usize) {
+    fn member(&mut self, nodes: &impl Nodes, at: usize, device: &DeviceCost) {
         let (profile, operands) = nodes.node(at);
         let around = std::mem::take(&mut self.around[at]);
         let ends = ends_kernel(profile, &around);
@@ -254,12 +269,19 @@ impl Cutter {
                 ..Kernel::default()
             });
         }
-        shares(profile, at, &around, ends, |kernel, compute, bytes| {
-            if let Some(k) = &mut self.kernels[kernel] {
-                k.compute = k.compute.saturating_add(compute);
-                k.bytes = k.bytes.saturating_add(bytes);
-            }
-        });
+        shares(
+            profile,
+            at,
+            &around,
+            ends,
+            device,
+            |kernel, compute, bytes| {
+                if let Some(k) = &mut self.kernels[kernel] {
+                    k.compute = k.compute.saturating_add(compute);
+                    k.bytes = k.bytes.saturating_add(bytes);
+                }
+            },
+        );
         for (index, &child) in operands.iter().enumerate() {
             let bytes = nodes.node(child).0.bytes;
             let operand = &mut self.around[child];

@@ -324,6 +324,7 @@ impl<'a> Meter<'a> {
         let profile = self.profile(class);
         let mut around = Around {
             stored: self.nodes[class].root,
+            kept: self.nodes[class].root,
             ..Around::default()
         };
         for &(user, index) in &self.nodes[class].users {
@@ -345,9 +346,16 @@ impl<'a> Meter<'a> {
         }
         self.withdraw(class);
         let mut new: SmallVec<[(usize, u64, u64); 2]> = SmallVec::new();
-        shares(profile, class, &around, ends, |kernel, compute, bytes| {
-            new.push((kernel, compute, bytes));
-        });
+        shares(
+            profile,
+            class,
+            &around,
+            ends,
+            self.device,
+            |kernel, compute, bytes| {
+                new.push((kernel, compute, bytes));
+            },
+        );
         for &(kernel, compute, bytes) in &new {
             self.share(kernel, compute, bytes, Sign::Plus);
         }

@@ -29,10 +29,10 @@ pub const RULES: &[Rule] = &[
     Rule::build("dot-rows-scaled-right",  Fast,     "dot.d(z, mul(x, broadcast.b(y)))", "dot(z, x) * broadcast(y), along kept axes", rows_scaled_right).when("float x"),
     Rule::build("dot-of-const-right",     Fast,     "dot.d(x, C)",                     "reduce_sum(x) * C, spread",              of_const_right).when("float x"),
     Rule::build("dot-of-const-left",      Fast,     "dot.d(C, x)",                     "reduce_sum(x) * C, spread",              of_const_left).when("float x"),
-    Rule::build("identity-dot-left",      Fast,     "dot.d(convert.c(eq(iota.i(), iota.j())), x)", "x, its contracted axis first", identity_left),
-    Rule::build("identity-dot-right",     Fast,     "dot.d(x, convert.c(eq(iota.i(), iota.j())))", "x, its contracted axis last",  identity_right),
     Rule::build("dots-beside-right",      Exact,    "concat.c(dot.d(x, y), dot.d(x, z))", "dot(x, concat(y, z)), along an axis of y", beside_right),
     Rule::build("dots-beside-left",       Exact,    "concat.c(dot.d(x, z), dot.d(y, z))", "dot(concat(x, y), z), along an axis of x", beside_left),
+    Rule::build("dot-of-spread-left",     Exact,    "dot.d(broadcast.b(x), y)",        "dot(x, y), spread, where rows are alike", of_spread_left),
+    Rule::build("dot-of-spread-right",    Exact,    "dot.d(y, broadcast.b(x))",        "dot(y, x), spread, where columns are alike", of_spread_right),
     Rule::build("outer-product",          Harmless, "dot.d(x, y)",                     "broadcast(x) * broadcast(y), over axes of length 1", outer),
 ];
 
@@ -421,39 +421,6 @@ fn of_const_left(rw: &mut Rw) -> Option<Id> {
     of_const(rw, true)
 }
 
-/// The axis of `x` that an identity matrix is contracted with.
-fn met_by_identity(rw: &Rw, left: bool) -> Option<usize> {
-    let d = dims(rw, 'd')?;
-    let (Op::Iota { ty, axis: i }, Op::Iota { axis: j, .. }) = (rw.op('i')?, rw.op('j')?) else {
-        return None;
-    };
-    let square = ty.shape.len() == 2 && ty.shape[0] == ty.shape[1] && i != j;
-    let counted = super::convert::counts_to(ty.elem) >= *ty.shape.first()? as u64;
-    let one = d.lhs_batch.is_empty() && d.lhs_contract.len() == 1;
-    let axis = if left {
-        d.rhs_contract.first()
-    } else {
-        d.lhs_contract.first()
-    };
-    (square && counted && one).then_some(*axis?)
-}
-
-fn identity_left(rw: &mut Rw) -> Option<Id> {
-    let axis = met_by_identity(rw, true)?;
-    let x = rw.var('x');
-    let rest = (0..rw.shape(x).len()).filter(|&a| a != axis);
-    let order = std::iter::once(axis).chain(rest).collect();
-    rw.transpose(x, order)
-}
-
-fn identity_right(rw: &mut Rw) -> Option<Id> {
-    let axis = met_by_identity(rw, false)?;
-    let x = rw.var('x');
-    let rest = (0..rw.shape(x).len()).filter(|&a| a != axis);
-    let order = rest.chain(std::iter::once(axis)).collect();
-    rw.transpose(x, order)
-}
-
 /// Products with a common operand side by side are one product.
 fn beside(rw: &mut Rw, left: bool) -> Option<Id> {
     let (x, y, z, d) = (rw.var('x'), rw.var('y'), rw.var('z'), dims(rw, 'd')?);
@@ -481,4 +448,65 @@ fn beside_right(rw: &mut Rw) -> Option<Id> {
 
 fn beside_left(rw: &mut Rw) -> Option<Id> {
     beside(rw, true)
+}
+
+/// A product with a matrix whose rows or columns are alike is computed for one of them.
+fn of_spread(rw: &mut Rw, left: bool) -> Option<Id> {
+    let (x, y, d) = (rw.var('x'), rw.var('y'), dims(rw, 'd')?);
+    let Op::Broadcast { shape, dims } = rw.op('b')? else {
+        return None;
+    };
+    if dims.iter().zip(rw.shape(x)).any(|(&to, n)| shape[to] != n) {
+        return None;
+    }
+    let (batch, contract) = match left {
+        true => (&d.lhs_batch, &d.lhs_contract),
+        false => (&d.rhs_batch, &d.rhs_contract),
+    };
+    let at = |axes: &[usize]| -> Option<Vec<usize>> {
+        axes.iter()
+            .map(|a| dims.iter().position(|d| d == a))
+            .collect()
+    };
+    let (own_batch, own_contract) = (at(batch)?, at(contract)?);
+    let own_free = free(shape.len(), batch, contract);
+    if own_free.iter().all(|a| dims.contains(a)) {
+        return None;
+    }
+    let result = rw.shape(rw.root());
+    let others = result.len() - batch.len() - own_free.len();
+    let first = batch.len() + if left { 0 } else { others };
+    let dropped = |axis: &usize| {
+        let own = axis.checked_sub(first).and_then(|i| own_free.get(i));
+        own.is_some_and(|a| !dims.contains(a))
+    };
+    let kept = (0..result.len()).filter(|axis| !dropped(axis)).collect();
+    let (op, args) = match left {
+        true => (
+            DotDims {
+                lhs_batch: own_batch,
+                lhs_contract: own_contract,
+                ..d
+            },
+            [x, y],
+        ),
+        false => (
+            DotDims {
+                rhs_batch: own_batch,
+                rhs_contract: own_contract,
+                ..d
+            },
+            [y, x],
+        ),
+    };
+    let one = rw.add(Op::Dot(op), &args)?;
+    rw.broadcast(one, result, kept)
+}
+
+fn of_spread_left(rw: &mut Rw) -> Option<Id> {
+    of_spread(rw, true)
+}
+
+fn of_spread_right(rw: &mut Rw) -> Option<Id> {
+    of_spread(rw, false)
 }

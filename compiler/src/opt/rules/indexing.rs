@@ -1,8 +1,8 @@
 //! Slices at run-time positions, gathers and scatters whose positions are known.
 
-use super::shape::slice;
+use super::shape::{ranges, slice};
 use crate::ir::literal::decode_i64;
-use crate::ir::op::{BinaryOp, CompareOp, DotDims, GatherDims, Op};
+use crate::ir::op::{BinaryOp, CompareOp, DotDims, GatherDims, Op, ReduceOp};
 use crate::ir::types::{Elem, Type};
 use crate::opt::rewrite::{Class::*, Rule, Rw};
 use egg::Id;
@@ -18,6 +18,9 @@ pub const RULES: &[Rule] = &[
     Rule::build("update-then-slice",      Exact, "dynamic_slice.s(*)",                     "the update, read back where it was put", update_then_slice),
     Rule::build("one-hot-dot",            Fast,  "dot.d(convert.c(eq(broadcast.b(i), iota.j())), x)", "gather(x, i), times 0 where i is outside", one_hot_dot).when("int i"),
     Rule::build("gather-by-one-hot",  Fast,  "gather.g(x, i)",                         "dot(one_hot(i), x), of halves, which a product keeps", gather_by_one_hot),
+    Rule::build("gather-of-gather",       Exact, "gather.g(gather.h(x, i), j)",            "gather(x, gather(i, j)), of rows",    gather_of_gather),
+    Rule::build("largest-of-sorted",      Harmless, "slice.s(sort.k(x))",                  "reduce_max(x), where that end is kept", largest_of_sorted),
+    Rule::build("smallest-of-sorted",     Fast,  "slice.s(sort.k(x))",                     "reduce_min(x), where that end is kept", smallest_of_sorted),
     Rule::build("gather-rows-known",      Exact, "gather.g(x, C)",                         "slice(x), of one row over and over",  gather_rows_known),
 ];
 
@@ -155,6 +158,75 @@ fn gather_rows_known(rw: &mut Rw) -> Option<Id> {
     rw.broadcast(rows, to, g.offset_dims)
 }
 
+/// The gather that picks whole rows along an axis, at positions of this rank, which come first in the result.
+fn rows(from: &[usize], axis: usize, rank: usize) -> GatherDims {
+    let mut slice_sizes = from.to_vec();
+    slice_sizes[axis] = 1;
+    GatherDims {
+        offset_dims: (rank..rank + from.len() - 1).collect(),
+        collapsed_slice_dims: vec![axis],
+        operand_batching_dims: vec![],
+        start_indices_batching_dims: vec![],
+        start_index_map: vec![axis],
+        index_vector_dim: rank,
+        slice_sizes,
+    }
+}
+
+/// Rows of rows are picked by their positions in the first array; either picking takes the nearest row for a position outside.
+fn gather_of_gather(rw: &mut Rw) -> Option<Id> {
+    let (x, i, j) = (rw.var('x'), rw.var('i'), rw.var('j'));
+    let (Op::Gather(outer), Op::Gather(inner)) = (rw.op('g')?, rw.op('h')?) else {
+        return None;
+    };
+    let (from, at) = (rw.shape(x), rw.shape(i));
+    let rank = rw.shape(j).len().checked_sub(1)?;
+    let [axis] = inner.collapsed_slice_dims[..] else {
+        return None;
+    };
+    let mut picked = vec![at[0]];
+    picked.extend((0..from.len()).filter(|&d| d != axis).map(|d| from[d]));
+    let plain = inner == rows(&from, axis, 1) && outer == rows(&picked, 0, rank);
+    if !plain || at.len() != 2 || at[0] == 0 {
+        return None;
+    }
+    let mut places = rows(&at, 0, rank);
+    places.slice_sizes = vec![1, 1];
+    let places = rw.add(Op::Gather(places), &[i, j])?;
+    rw.add(Op::Gather(rows(&from, axis, rank)), &[x, places])
+}
+
+fn largest_of_sorted(rw: &mut Rw) -> Option<Id> {
+    end_of_sorted(rw, ReduceOp::Max)
+}
+
+fn smallest_of_sorted(rw: &mut Rw) -> Option<Id> {
+    end_of_sorted(rw, ReduceOp::Min)
+}
+
+/// What stands first or last among all in order is the smallest or the largest. NaN is last, as it is the largest of any.
+fn end_of_sorted(rw: &mut Rw, op: ReduceOp) -> Option<Id> {
+    let (x, mut ranges) = (rw.var('x'), ranges(rw, 's')?);
+    let Op::Sort {
+        axis, descending, ..
+    } = rw.op('k')?
+    else {
+        return None;
+    };
+    let size = rw.shape(x)[axis];
+    let first = descending == (op == ReduceOp::Max);
+    let end = if first { 0 } else { size.checked_sub(1)? };
+    let (start, limit, _) = ranges[axis];
+    if rw.args('k').len() != 1 || start != end || limit != end + 1 {
+        return None;
+    }
+    ranges[axis] = (0, size, 1);
+    let sorted = slice(rw, x, &ranges)?;
+    let axes = vec![axis];
+    let extreme = rw.add(Op::Reduce { op, axes }, &[sorted])?;
+    rw.reshape(extreme, rw.shape(rw.root()))
+}
+
 /// A product with one-hot rows picks rows. A position outside picks none, and gives 0.
 fn one_hot_dot(rw: &mut Rw) -> Option<Id> {
     let (x, at) = (rw.var('x'), rw.var('i'));
@@ -180,18 +252,7 @@ fn one_hot_dot(rw: &mut Rw) -> Option<Id> {
     let small = rw.ty(at);
     indices.push(1);
     let starts = rw.reshape(at, indices)?;
-    let mut slice_sizes = from.clone();
-    slice_sizes[*row] = 1;
-    let rows = GatherDims {
-        offset_dims: (rank..rank + from.len() - 1).collect(),
-        collapsed_slice_dims: vec![*row],
-        operand_batching_dims: vec![],
-        start_indices_batching_dims: vec![],
-        start_index_map: vec![*row],
-        index_vector_dim: rank,
-        slice_sizes,
-    };
-    let picked = rw.add(Op::Gather(rows), &[x, starts])?;
+    let picked = rw.add(Op::Gather(rows(&from, *row, rank)), &[x, starts])?;
     let zero = rw.splat_i64(small.clone(), 0)?;
     let last = rw.splat_i64(small, size as i64 - 1)?;
     let above = rw.compare(CompareOp::Le, zero, at)?;

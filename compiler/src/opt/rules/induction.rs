@@ -99,11 +99,19 @@ fn scan_horner(rw: &mut Rw) -> Option<Id> {
     Some(rw.graph.tuple(&values))
 }
 
+/// What a power is multiplied by.
+#[derive(Clone, Copy)]
+enum Coefficient {
+    One,
+    Is(Value),
+    /// The power is divided by it.
+    Inverse(Value),
+}
+
 /// A body that does nothing with its carry but to add a coefficient times a power.
 struct Terms<'a> {
     total: Value,
-    /// None for 1.
-    coefficient: Option<Value>,
+    coefficient: Coefficient,
     /// A broadcast of the power.
     spread: Option<&'a Inst>,
     power: &'a Inst,
@@ -148,11 +156,14 @@ impl<'a> Terms<'a> {
             }
         };
         let found = match (power(term), turn.made.get(&term)) {
-            (Some(found), _) => Some((None, found)),
+            (Some(found), _) => Some((Coefficient::One, found)),
             (None, Some(inst)) if inst.op == Op::Binary(BinaryOp::Mul) => {
                 let (x, y) = (inst.args[0], inst.args[1]);
-                let right = power(y).map(|found| (Some(x), found));
-                right.or_else(|| power(x).map(|found| (Some(y), found)))
+                let right = power(y).map(|found| (Coefficient::Is(x), found));
+                right.or_else(|| power(x).map(|found| (Coefficient::Is(y), found)))
+            }
+            (None, Some(inst)) if inst.op == Op::Binary(BinaryOp::Div) => {
+                power(inst.args[0]).map(|found| (Coefficient::Inverse(inst.args[1]), found))
             }
             _ => None,
         };
@@ -173,7 +184,11 @@ fn horner_body(body: &Func, sum: &Terms) -> Func {
     copy_params(&mut b, body, &body.body.params, &mut map);
     let rest = &body.body.results[1..];
     let wanted = rest.iter().copied().chain([sum.power.args[0]]);
-    let kept = needed(body, wanted.chain(sum.coefficient), &[]);
+    let coefficient = match sum.coefficient {
+        Coefficient::One => None,
+        Coefficient::Is(v) | Coefficient::Inverse(v) => Some(v),
+    };
+    let kept = needed(body, wanted.chain(coefficient), &[]);
     b.inline_insts(body, &kept, &mut map);
     b.span = body.span(sum.power.results[0]);
     let mut base = map[&sum.power.args[0]];
@@ -181,11 +196,16 @@ fn horner_body(body: &Func, sum: &Terms) -> Func {
         base = b.op(spread.op.clone(), &[base]);
     }
     let scaled = b.op(Op::Binary(BinaryOp::Mul), &[map[&sum.total], base]);
+    let one = |b: &mut Builder| {
+        let one = Literal::splat_f64(body.ty(sum.total).clone(), 1.0);
+        b.op(Op::Constant(one), &[])
+    };
     let coefficient = match sum.coefficient {
-        Some(v) => map[&v],
-        None => {
-            let one = Literal::splat_f64(body.ty(sum.total).clone(), 1.0);
-            b.op(Op::Constant(one), &[])
+        Coefficient::One => one(&mut b),
+        Coefficient::Is(v) => map[&v],
+        Coefficient::Inverse(v) => {
+            let one = one(&mut b);
+            b.op(Op::Binary(BinaryOp::Div), &[one, map[&v]])
         }
     };
     let total = b.op(Op::Binary(BinaryOp::Add), &[scaled, coefficient]);

@@ -5,6 +5,7 @@ pub mod broadcast;
 pub mod control;
 pub mod convert;
 pub mod convolution;
+pub mod diagonal;
 pub mod dot;
 pub mod exponentials;
 pub mod indexing;
@@ -28,6 +29,7 @@ pub const SUBJECTS: &[Subject] = &[
     ("broadcast", broadcast::RULES),
     ("reduce", reduce::RULES),
     ("dot", dot::RULES),
+    ("diagonal", diagonal::RULES),
     ("vector", vector::RULES),
     ("convolution", convolution::RULES),
     ("select", select::RULES),

@@ -48,7 +48,6 @@ pub const RULES: &[Rule] = &[
     Rule::build("max-of-scaled",         Exact,    "reduce_max.r(mul(x, C))",              "reduce_max(x) * C",                      extreme_of_scaled).when("float x, finite C, positive C"),
     Rule::build("min-of-scaled",         Exact,    "reduce_min.r(mul(x, C))",              "reduce_min(x) * C",                      extreme_of_scaled).when("float x, finite C, positive C"),
     Rule::build("window-max-of-floor",   Exact,    "reduce_window_max.w(max(x, C))",       "max(reduce_window_max(x), C), without padding", window_of_bounded),
-    Rule::build("trace-of-dot",          Reassoc,  "reduce_sum.r(select(eq(iota.i(), iota.j()), dot.d(x, y), 0))", "reduce_sum(x * transpose(y)), of the diagonal only", trace_of_dot),
     Rule::build("sum-of-outer",          Reassoc,  "reduce_sum.r(mul(broadcast.b(x), broadcast.c(y)))", "dot(x, y)",                 sum_of_outer).when("float x"),
     Rule::build("sum-of-padded",         Harmless, "reduce_sum.r(pad.p(x, 0))",            "reduce_sum(x), if every padded axis is summed", sum_of_padded),
     Rule::build("sum-of-reversed",       Harmless, "reduce_sum.r(reverse.s(x))",           "reverse(reduce_sum(x))",                 reduce_reverse),
@@ -62,7 +61,7 @@ pub(super) fn over(rw: &Rw, name: char) -> Option<(ReduceOp, Vec<usize>)> {
     }
 }
 
-fn reduce(rw: &mut Rw, op: ReduceOp, axes: Vec<usize>, x: Id) -> Option<Id> {
+pub(super) fn reduce(rw: &mut Rw, op: ReduceOp, axes: Vec<usize>, x: Id) -> Option<Id> {
     if axes.is_empty() {
         return Some(x);
     }
@@ -354,32 +353,4 @@ fn window_of_bounded(rw: &mut Rw) -> Option<Id> {
     let shape = rw.shape(reduced);
     let c = rw.respread(rw.var('C'), &shape)?;
     rw.binary(BinaryOp::Max, reduced, c)
-}
-
-/// Of a product of which only the diagonal is summed, the rest need not be computed.
-fn trace_of_dot(rw: &mut Rw) -> Option<Id> {
-    let (x, y, (op, axes)) = (rw.var('x'), rw.var('y'), over(rw, 'r')?);
-    let (Op::Iota { ty, axis: i }, Op::Iota { axis: j, .. }, Op::Dot(d)) =
-        (rw.op('i')?, rw.op('j')?, rw.op('d')?)
-    else {
-        return None;
-    };
-    let square = ty.shape.len() == 2 && ty.shape[0] == ty.shape[1];
-    let counted = super::convert::counts_to(ty.elem) >= *ty.shape.first()? as u64;
-    let plain = d.lhs_batch.is_empty() && d.lhs_contract.len() == 1;
-    if !square || !counted || !plain || i == j || axes.is_empty() || rw.shape(x).len() != 2 {
-        return None;
-    }
-    let inner = d.lhs_contract[0];
-    // The axis of `y` that meets each axis of `x`: the contracted one, and the one with the same place on the diagonal.
-    let met = d.rhs_contract[0];
-    let perm = if inner == 1 {
-        vec![1 - met, met]
-    } else {
-        vec![met, 1 - met]
-    };
-    let turned = rw.transpose(y, perm)?;
-    let product = rw.binary(BinaryOp::Mul, x, turned)?;
-    let axes = if axes.len() == 2 { axes } else { vec![inner] };
-    reduce(rw, op, axes, product)
 }

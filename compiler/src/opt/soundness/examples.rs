@@ -20,6 +20,9 @@ pub fn of(rule: &str) -> Vec<Func> {
         "scan-horner" => SCAN_HORNER,
         "window-max-of-floor" => WINDOW_MAX,
         "trace-of-dot" => TRACE,
+        "diagonal-of-dot" => DIAGONAL,
+        "gather-of-gather" => ROWS_OF_ROWS,
+        "largest-of-sorted" | "smallest-of-sorted" => ENDS,
         "convs-beside" => CONVS_BESIDE,
         "dots-beside-left" | "dots-beside-right" => BESIDE,
         "convs-of-one-input"
@@ -99,6 +102,47 @@ func one_row(%0: f16[1, 2], %1: i32[2, 1]) -> (f16[2, 2]) {
 }
 ";
 
+const ROWS_OF_ROWS: &str = "
+func rows(%0: f32[5, 3], %1: i32[4, 1], %2: i32[2, 1]) -> (f32[2, 3]) {
+  %3 = gather[offset_dims = [1], collapsed_slice_dims = [0], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [0], index_vector_dim = 1, slice_sizes = [1, 3]] %0, %1 : f32[4, 3]
+  %4 = gather[offset_dims = [1], collapsed_slice_dims = [0], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [0], index_vector_dim = 1, slice_sizes = [1, 3]] %3, %2 : f32[2, 3]
+  return %4
+}
+func one_of_columns(%0: f32[2, 5], %1: i32[3, 1], %2: i32[1]) -> (f32[2]) {
+  %3 = gather[offset_dims = [1], collapsed_slice_dims = [1], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [1], index_vector_dim = 1, slice_sizes = [2, 1]] %0, %1 : f32[3, 2]
+  %4 = gather[offset_dims = [0], collapsed_slice_dims = [0], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [0], index_vector_dim = 0, slice_sizes = [1, 2]] %3, %2 : f32[2]
+  return %4
+}
+func of_numbers(%0: i32[6], %1: i32[3, 1], %2: i32[2, 2, 1]) -> (i32[2, 2]) {
+  %3 = gather[offset_dims = [], collapsed_slice_dims = [0], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [0], index_vector_dim = 1, slice_sizes = [1]] %0, %1 : i32[3]
+  %4 = gather[offset_dims = [], collapsed_slice_dims = [0], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [0], index_vector_dim = 2, slice_sizes = [1]] %3, %2 : i32[2, 2]
+  return %4
+}
+";
+
+const ENDS: &str = "
+func last(%0: f32[3, 5]) -> (f32[3, 1]) {
+  %1 = sort[axis = 1, keys = 1] %0 : f32[3, 5]
+  %2 = slice[start = [0, 4], limit = [3, 5], stride = [1, 1]] %1 : f32[3, 1]
+  return %2
+}
+func first(%0: f64[4]) -> (f64[1]) {
+  %1 = sort[axis = 0, keys = 1] %0 : f64[4]
+  %2 = slice[start = [0], limit = [1], stride = [1]] %1 : f64[1]
+  return %2
+}
+func first_falling(%0: i32[4, 3]) -> (i32[1, 2]) {
+  %1 = sort[axis = 0, keys = 1, descending = true] %0 : i32[4, 3]
+  %2 = slice[start = [0, 1], limit = [1, 3], stride = [1, 1]] %1 : i32[1, 2]
+  return %2
+}
+func last_falling(%0: f32[4]) -> (f32[1]) {
+  %1 = sort[axis = 0, keys = 1, descending = true] %0 : f32[4]
+  %2 = slice[start = [3], limit = [4], stride = [1]] %1 : f32[1]
+  return %2
+}
+";
+
 const SCAN_POWER: &str = "
 func by_the_turn(%0: f32[3], %1: f32[3]) -> (f32[3]) {
   %2 = scan[length = 5, carry = 1] %1 : f32[3] body(%3: i32, %4: f32[3]) {
@@ -163,6 +207,19 @@ func down_with_more_results(%0: f32, %1: f32[3], %2: f32[5, 3]) -> (f32[3], f32[
     yield %14, %13
   }
   return %3, %4
+}
+func divided(%0: f32[3], %1: f32[3]) -> (f32[3]) {
+  %2 = scan[length = 3, carry = 1] %1 : f32[3] body(%3: i32, %4: f32[3]) {
+    %5 = convert %3 : f32
+    %6 = broadcast[dims = []] %5 : f32[3]
+    %7 = pow %0, %6 : f32[3]
+    %8 = constant 2.0 : f32[3]
+    %9 = add %6, %8 : f32[3]
+    %10 = div %7, %9 : f32[3]
+    %11 = add %10, %4 : f32[3]
+    yield %11
+  }
+  return %2
 }
 func from_the_last_turn(%0: f64, %1: f64) -> (f64) {
   %2 = scan[length = 6, reverse = true, carry = 1] %1 : f64 body(%3: i32, %4: f64) {
@@ -345,6 +402,27 @@ func padded(%0: f32[3]) -> (f32[6]) {
   %2 = max %0, %1 : f32[3]
   %3 = reduce_window_max[size = [2], stride = [1], padding = [(2, 2)], base_dilation = [1], window_dilation = [1]] %2 : f32[6]
   return %3
+}
+";
+
+const DIAGONAL: &str = "
+func plain(%0: f32[3, 2], %1: f32[2, 3]) -> (f32[3]) {
+  %2 = dot_general[contract = [1] x [0]] %0, %1 : f32[3, 3]
+  %3 = reshape %2 : f32[9]
+  %4 = slice[start = [0], limit = [9], stride = [4]] %3 : f32[3]
+  return %4
+}
+func turned(%0: f64[2, 4], %1: f64[4, 2]) -> (f64[4]) {
+  %2 = dot_general[contract = [0] x [1]] %0, %1 : f64[4, 4]
+  %3 = reshape %2 : f64[16]
+  %4 = slice[start = [0], limit = [16], stride = [5]] %3 : f64[4]
+  return %4
+}
+func one(%0: f32[1, 2], %1: f32[1, 2]) -> (f32[1]) {
+  %2 = dot_general[contract = [1] x [1]] %0, %1 : f32[1, 1]
+  %3 = reshape %2 : f32[1]
+  %4 = slice[start = [0], limit = [1], stride = [2]] %3 : f32[1]
+  return %4
 }
 ";
 
