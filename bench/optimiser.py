@@ -182,7 +182,8 @@ def report(rows, tpu):
         f"{TARGET}: rank correlation of the model's figures, before compilation, with those of the TPU compiler's own"
         f" analysis, {len(tpu)} variants without loops: traffic {tpu_ranks(tpu, 'bytes'):.2f}, time {tpu_ranks(tpu, 'seconds'):.2f}."
         f" The analysis counts traffic alone, that within the chip too; with the traffic through the main memory of what was"
-        f" compiled: {rank_correlation([p['model_bytes'] for p in tpu], [p['work']['bytes'] for p in tpu]):.2f}.",
+        f" compiled: {rank_correlation([p['model_bytes'] for p in tpu], [p['work']['bytes'] for p in tpu]):.2f}. That traffic itself"
+        f" with the analysis: {rank_correlation([p['work']['bytes'] for p in tpu], [p['compiler_bytes'] for p in tpu]):.2f}.",
         "",
     ]
     return "\n".join(lines)
