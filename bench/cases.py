@@ -1,5 +1,6 @@
 """What a case is: a folder under `cases/` whose `case.toml` names a .tl program and the peers that do the same work."""
 
+import importlib.util
 import pathlib
 import sys
 import tomllib
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 BENCH = pathlib.Path(__file__).resolve().parent
 ROOT = BENCH.parent
 OURS = "tpuc"
+CANDLE = BENCH / "peers/candle/target/release/candle-peer"
 
 
 @dataclass
@@ -15,6 +17,7 @@ class Program:
     name: str
     what: str
     command: list[str]
+    extra: str | None = None  # what `run.sh --with` installs it by; None when it is always there
 
 
 @dataclass
@@ -28,6 +31,17 @@ class Case:
     programs: list[Program]  # ours first
     flops: float = 0.0  # of matrix products in a lap, the least that the work needs
     bytes: float = 0.0  # through the main memory in a lap, likewise
+    start: str = ""  # the script that writes what all start from, for the peers that cannot draw the same numbers
+
+
+def installed(extra):
+    if extra == "candle":
+        return CANDLE.exists()
+    return extra is None or importlib.util.find_spec(extra) is not None
+
+
+def start_file(name):
+    return BENCH / "out/start" / f"{name}.npz"
 
 
 def names():
@@ -39,12 +53,23 @@ def load(name):
     table = tomllib.loads((folder / "case.toml").read_text())
     source = table["program"]
     ours = Program(OURS, f"`tpuc run {source}`", [str(tpuc()), "run", str(ROOT / source)])
-    peers = [
-        Program(peer["name"], peer["what"], [sys.executable, str(folder / peer["run"][0]), *peer["run"][1:]])
-        for peer in table["peers"]
-    ]
+    peers = [Program(peer["name"], peer["what"], _command(name, peer), peer.get("with")) for peer in table["peers"]]
     return Case(name, table["title"], source, table["lap"], table["tolerance"], table.get("expect", {}),
-                [ours, *peers], table["floor"]["flops"], table["floor"]["bytes"])
+                [ours, *peers], table["floor"]["flops"], table["floor"]["bytes"],
+                str(folder / table.get("start", "peer.py")))
+
+
+def _command(case, peer):
+    script, *options = peer["run"]
+    match peer.get("with"):
+        case None:
+            return [sys.executable, str(BENCH / "cases" / case / script), *options]
+        case "torch":
+            return [sys.executable, str(BENCH / "cases" / case / script), str(start_file(case)), *options]
+        case "candle":
+            return [str(CANDLE), script, str(start_file(case)), *options]
+        case other:
+            raise ValueError(f"{case}: there is no {other} to install")
 
 
 def tpuc():

@@ -1,6 +1,7 @@
 """The benchmark: each case's programs side by side in one sitting, alternating; `run.sh` starts it.
 
 One run of each comes first and is thrown away, after its figures were compared. `report.py` says what comes of the rest.
+A program whose first run took longer than SLOW runs in the first round only.
 """
 
 import argparse
@@ -8,6 +9,7 @@ import datetime
 import importlib.metadata
 import json
 import platform
+import pathlib
 import re
 import statistics
 import subprocess
@@ -22,7 +24,8 @@ import report
 
 OUT = cases.BENCH / "out"
 COMPILER_RUNS = 10
-PEER_PACKAGES = ["jax", "optax"]
+SLOW = 30  # seconds
+PEER_PACKAGES = ["jax", "optax", "torch"]
 
 
 def main():
@@ -32,6 +35,7 @@ def main():
         if name not in cases.names():
             sys.exit(f"bench: error: there is no case {name}; there are {', '.join(cases.names())}")
         case = cases.load(name)
+        leave_out(case)
         if options.peers_only:
             case.programs = case.programs[1:]
         elif not cases.tpuc().exists():
@@ -57,19 +61,45 @@ def arguments():
     return options
 
 
+def leave_out(case):
+    """Drops the peers that are not installed, and says how to have them."""
+    missing = dict.fromkeys(program.extra for program in case.programs if not cases.installed(program.extra))
+    for extra in missing:
+        print(f"bench: {case.name}: without {extra}, which is not installed; `bench/run.sh --with {extra}` installs it", file=sys.stderr)
+    case.programs = [program for program in case.programs if program.extra not in missing]
+
+
+def write_start(case):
+    """What all programs start from, for those that read it from a file."""
+    file, script = cases.start_file(case.name), pathlib.Path(case.start)
+    if file.exists() and file.stat().st_mtime > script.stat().st_mtime:
+        return
+    say(f"{case.name}: writing what all start from")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    measure.run([sys.executable, case.start, "--start", str(file)], OUT)
+
+
+def takes_part(first, k):
+    """Whether a program whose first run was `first` runs in round `k` too."""
+    return k == 0 or first.wall <= SLOW
+
+
 def bench(case, rounds):
     """One case, as the plain data that is kept in `results/`."""
+    if any(program.extra for program in case.programs):
+        write_start(case)
     say(f"{case.name}: one run of each, to compare what they compute")
     first = {program.name: run(program, case) for program in case.programs}
     agree.check(case, first)
     runs = {program.name: [] for program in case.programs}
     for k in range(rounds):
         # Each round begins with another program, so that none always runs after the same one.
-        start = k % len(case.programs)
-        for program in case.programs[start:] + case.programs[:start]:
+        programs = [program for program in case.programs if takes_part(first[program.name], k)]
+        start = k % len(programs)
+        for program in programs[start:] + programs[:start]:
             say(f"{case.name}: round {k + 1}/{rounds}, {program.name}")
             runs[program.name].append(run(program, case))
-        agree.check(case, {name: of[-1] for name, of in runs.items()})
+        agree.check(case, {program.name: runs[program.name][k] for program in programs})
     ours = case.programs[0].name == cases.OURS
     alone = compiler(case) if ours else {}
     warm = warm_runs(case, rounds) if ours else []
@@ -132,7 +162,9 @@ def compiler(case):
 
 def machine():
     processors = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
-    versions = [f"{package} {importlib.metadata.version(package)}" for package in PEER_PACKAGES]
+    versions = [f"{package} {importlib.metadata.version(package)}" for package in PEER_PACKAGES if cases.installed(package)]
+    if cases.installed("candle"):
+        versions.append(subprocess.run([cases.CANDLE, "--version"], capture_output=True, text=True).stdout.strip())
     if cases.tpuc().exists():
         said = subprocess.run([cases.tpuc(), "--version"], capture_output=True, text=True).stdout
         # Where the plugin lies says nothing of the machine.

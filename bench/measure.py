@@ -36,7 +36,8 @@ def run(command, folder, lap=None, cache=None):
     """Runs `command` in `folder`; `lap` is the pattern of a line that ends a lap. Without `cache`, with an empty cache folder of its own."""
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryDirectory() as empty:
         cache = cache or empty
-        environment = os.environ | {"XDG_CACHE_HOME": cache, "JAX_PLATFORMS": "cpu", "PYTHONUNBUFFERED": "1"}
+        environment = os.environ | {"XDG_CACHE_HOME": cache, "TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "torchinductor"),
+                                    "JAX_PLATFORMS": "cpu", "PYTHONUNBUFFERED": "1"}
         start = time.perf_counter()
         child = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=errors)

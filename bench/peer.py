@@ -59,11 +59,14 @@ def laps(state, step, count, steps, name):
     """Trains for `count` laps of `steps` steps, printing the last step's figure at the end of each.
 
     `step(state, i)` gives the next state and the figure; `i` counts over all laps. With `--scan` a lap is one
-    `lax.scan` whose state is donated; without, a Python loop over the jitted step.
+    `lax.scan` whose state is donated; without, a Python loop over the jitted step. With `--start FILE` nothing is
+    trained: the file gets what the training starts from.
     """
     import jax
     import jax.numpy as jnp
 
+    if "--start" in sys.argv[1:]:
+        return save_start(state)
     if "--scan" in sys.argv[1:]:
 
         def body(state, first):
@@ -83,6 +86,25 @@ def laps(state, step, count, steps, name):
     for k in range(count):
         state, figure = lap(state, k * steps)
         print(f"lap {k + 1}/{count}  {name}={float(figure):.6g}", flush=True)
+
+
+def save_start(state):
+    """Writes the arrays of a state for the peers that cannot draw the same numbers, as the `.npz` file named on the command line.
+
+    What stands in dictionaries goes by its keys, as in `first/attend/q`; the other arrays by their place among themselves.
+    The optimiser's state, a tuple, starts at zero everywhere and is left out.
+    """
+    import jax
+
+    arrays = {}
+    for part in state if isinstance(state, tuple) else (state,):
+        if isinstance(part, dict):
+            for path, leaf in jax.tree_util.tree_leaves_with_path(part):
+                arrays[jax.tree_util.keystr(path, simple=True, separator="/")] = leaf
+        elif not isinstance(part, tuple):
+            arrays[str(sum(name.isdigit() for name in arrays))] = part
+    file = sys.argv[sys.argv.index("--start") + 1]
+    np.savez(file, **{name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
 
 def training(loss, optimizer):

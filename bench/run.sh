@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Makes the peers' own Python environment if it is not there, then measures. `bench/README.md` is its manual.
+# `--with torch` and `--with candle` install the peers that are not there by default.
 
 set -euo pipefail
 
@@ -26,6 +27,21 @@ find_python() {
     return 1
 }
 
+with=()
+arguments=()
+while [ $# -gt 0 ]; do
+    if [ "$1" = --with ]; then
+        case "${2-}" in
+            torch | candle) with+=("$2") ;;
+            *) fail "--with takes torch or candle." ;;
+        esac
+        shift 2
+    else
+        arguments+=("$1")
+        shift
+    fi
+done
+
 if ! cmp -s "$bench/requirements.txt" "$venv/requirements.txt"; then
     python=$(find_python) || fail "the peers need Python 3.12 or later, and none was found." \
         "Set BENCH_PYTHON to one."
@@ -37,4 +53,20 @@ if ! cmp -s "$bench/requirements.txt" "$venv/requirements.txt"; then
     cp "$bench/requirements.txt" "$venv/requirements.txt"
 fi
 
-exec "$venv/bin/python" "$bench/harness.py" "$@"
+for extra in ${with[@]+"${with[@]}"}; do
+    case $extra in
+        torch)
+            cmp -s "$bench/requirements-torch.txt" "$venv/requirements-torch.txt" && continue
+            command -v g++ >/dev/null || fail "torch.compile needs a C++ compiler (g++), and there is none."
+            echo "bench: installing PyTorch into bench/.venv, about 4 GB"
+            "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary=:all: \
+                --requirement "$bench/requirements-torch.txt" || fail "PyTorch could not be installed; is the network there?"
+            cp "$bench/requirements-torch.txt" "$venv/requirements-torch.txt"
+            ;;
+        candle)
+            cargo build --release --locked --manifest-path "$bench/peers/candle/Cargo.toml" || fail "the Candle peer could not be built."
+            ;;
+    esac
+done
+
+exec "$venv/bin/python" "$bench/harness.py" ${arguments[@]+"${arguments[@]}"}

@@ -1,5 +1,7 @@
 """Tests of the harness itself, on programs made here. None looks at a time."""
 
+import contextlib
+import io
 import pathlib
 import sys
 import tempfile
@@ -8,6 +10,7 @@ import unittest
 import agree
 import cases
 import chart
+import harness
 import measure
 import report
 
@@ -96,10 +99,16 @@ class Report(unittest.TestCase):
     def test_a_ratio_is_taken_within_each_round(self):
         self.assertEqual(report.ratio([2, 30, 4], [4, 60, 1], float), 0.5)
 
+    def test_a_program_that_is_slow_is_compared_in_the_rounds_it_took_part_in(self):
+        slow, quick = measure.Run(harness.SLOW + 1, 0, 0, 0), measure.Run(harness.SLOW, 0, 0, 0)
+        self.assertEqual([harness.takes_part(slow, k) for k in range(3)], [True, False, False])
+        self.assertTrue(all(harness.takes_part(quick, k) for k in range(3)))
+        self.assertEqual(report.ratio([2, 30, 4], [8], float), 0.25)
+
     def test_the_table_shows_medians_ratios_and_the_compiler(self):
         text = report.table(self.result())
         self.assertRegex(text, r"\| tpuc +\| 1.00 s \(1.00 to 1.00\) \| 1.00 s .*\| 4.00 s .*\| 256 MiB .*\| loss 0.25")
-        self.assertRegex(text, r"\| peer +\| 0.25 +\| 0.25 +\| 0.25 +\|")
+        self.assertRegex(text, r"\| peer +\| 0.25 +\| 0.25 +\| 0.25 +\| 0.25 +\|")
         self.assertIn("a file of 3.0 MiB", text)
         self.assertRegex(text, r"loading taken off +\| 150 ms \| 25 ms +\| 100 ms")
 
@@ -140,8 +149,18 @@ class Cases(unittest.TestCase):
         for name in cases.names():
             loaded = cases.load(name)
             for peer in loaded.programs[1:]:
-                self.assertTrue(pathlib.Path(peer.command[1]).is_file(), peer.command[1])
+                if peer.extra != "candle":
+                    self.assertTrue(pathlib.Path(peer.command[1]).is_file(), peer.command[1])
+            self.assertTrue(pathlib.Path(loaded.start).is_file(), loaded.start)
             self.assertEqual(len({program.name for program in loaded.programs}), len(loaded.programs))
+
+    def test_peers_that_are_not_installed_are_left_out_and_said(self):
+        loaded = case({}, {})
+        loaded.programs = [cases.Program("here", "", []), cases.Program("there", "", [], "no_such_package")]
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            harness.leave_out(loaded)
+        self.assertEqual([program.name for program in loaded.programs], ["here"])
+        self.assertIn("`bench/run.sh --with no_such_package`", said.getvalue())
 
 
 if __name__ == "__main__":

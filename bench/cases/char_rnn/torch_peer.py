@@ -1,0 +1,29 @@
+"""The recurrent network of `program.tl` in PyTorch: the letters' embeddings and the logits stand outside the loop."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import torch_peer
+
+import torch
+import torch.nn.functional as F
+
+HID, BATCH, LAPS, STEPS = 128, 16, 4, 5
+
+
+def loss(p, letters):
+    read = F.embedding(letters[:-1], p["embed"]) + p["b"]
+    h = torch.zeros(BATCH, HID)
+    states = []
+    for letter in read:
+        h = torch.tanh(letter + h @ p["w"])
+        states.append(h)
+    logits = torch.stack(states) @ p["out"]
+    return F.cross_entropy(logits.flatten(0, 1), letters[1:].flatten())
+
+
+params = torch_peer.start()
+letters = params.pop("0").long()
+step = torch_peer.training(loss, params, 1e-3)
+torch_peer.laps(lambda _: step(letters), LAPS, STEPS, "loss")

@@ -1,0 +1,52 @@
+"""The perceptron of `examples/mnist.tl` in PyTorch, the images as numbers on the device."""
+
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import peer
+import torch_peer
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+BATCH, EPOCHS, LR, SEED = 128, 5, 1e-3, 0
+
+
+def forward(p, x):
+    return F.relu(x @ p["w1"] + p["b1"]) @ p["w2"] + p["b2"]
+
+
+def loss(p, x, y):
+    return F.cross_entropy(forward(p, x), y)
+
+
+@torch_peer.compiled
+@torch.no_grad()
+def accuracy(p, x, y):
+    return (forward(p, x).argmax(1) == y).float().mean()
+
+
+def main():
+    x, y, x_test, y_test = (torch.from_numpy(np.array(a)) for a in peer.mnist())
+    x, x_test, y, y_test = x.float() / 255.0, x_test.float() / 255.0, y.long(), y_test.long()
+    params = torch_peer.start()
+    step = torch_peer.training(loss, params, LR)
+    steps = len(x) // BATCH  # the last partial batch is dropped
+    rng = np.random.default_rng(SEED)
+    epochs = peer.Epochs(EPOCHS)
+    for _ in range(EPOCHS):
+        begin = time.perf_counter()
+        order = torch.from_numpy(rng.permutation(len(x)))
+        losses = [step(x[batch], y[batch]) for batch in order[: steps * BATCH].view(steps, BATCH)]
+        mean = float(torch.stack(losses).mean())
+        trained = time.perf_counter()
+        accuracies = float(accuracy(params, x, y)), float(accuracy(params, x_test, y_test))
+        epochs.end(mean, *accuracies, trained - begin, time.perf_counter() - trained)
+    epochs.done()
+
+
+if __name__ == "__main__":
+    main()
