@@ -8,11 +8,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 import peer
 import torch_peer
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
-BATCH, EPOCHS, LR, SEED = 128, 5, 1e-3, 0
+BATCH, LR = 128, 1e-3
 
 
 def forward(p, x):
@@ -30,16 +29,14 @@ def accuracy(p, x, y):
 
 
 def main():
-    x, y, x_test, y_test = (torch.from_numpy(np.array(a)) for a in peer.mnist())
-    x, x_test, y, y_test = x.float() / 255.0, x_test.float() / 255.0, y.long(), y_test.long()
     params = torch_peer.start()
+    x, y, x_test, y_test, orders = (params.pop(str(k)) for k in range(5))
+    x, x_test, y, y_test = x.float() / 255.0, x_test.float() / 255.0, y.long(), y_test.long()
     step = torch_peer.training(loss, params, LR)
     steps = len(x) // BATCH  # the last partial batch is dropped
-    rng = np.random.default_rng(SEED)
-    epochs = peer.Epochs(EPOCHS)
-    for _ in range(EPOCHS):
+    epochs = peer.Epochs(len(orders))
+    for order in orders.long():
         begin = time.perf_counter()
-        order = torch.from_numpy(rng.permutation(len(x)))
         losses = [step(x[batch], y[batch]) for batch in order[: steps * BATCH].view(steps, BATCH)]
         mean = float(torch.stack(losses).mean())
         trained = time.perf_counter()
