@@ -32,8 +32,8 @@ macro_rules! programs {
 
 programs! {
     bad {
-        arguments broadcasting declarations effects generics gradients key_reuse loop_carried mixed_elements mnist_wrong_weights
-        names never_run no_cascades recursion shape_arguments wrong_transforms
+        arguments broadcasting declarations effects generics gradients key_reuse keys_and_bools_in_arrays loop_carried mixed_elements
+        mnist_wrong_weights names never_run no_cascades recursion shape_arguments wrong_transforms
     }
     warned { warnings }
     good { builtins control dimensions functions indexing keys literals mnist modules shape_parameters transforms trees }

@@ -128,17 +128,29 @@ fn tree_text<'a>(
     })
 }
 
-/// |actual − expected| ≤ tolerance · (1 + |expected|), element by element; NaN matches NaN.
+/// |actual − expected| ≤ tolerance · (1 + |expected|), element by element. NaN matches NaN; infinities and bools match
+/// only themselves.
 fn close(actual: &HostArray, expected: &HostArray, tolerance: f64) -> Result<(), Failure> {
     for (i, (a, e)) in actual.iter().zip(expected.iter()).enumerate() {
-        let (a, e) = (a.to_f64(), e.to_f64());
-        let near =
-            a == e || (a.is_nan() && e.is_nan()) || (a - e).abs() <= tolerance * (1.0 + e.abs());
+        let near = match (a, e) {
+            (Scalar::B(a), Scalar::B(e)) => a == e,
+            _ => near(a.to_f64(), e.to_f64(), tolerance),
+        };
         if !near {
-            let message =
-                format!("assertion failed: element {i} is {a}, expected {e} within {tolerance}");
+            let shown = |x| format_scalar(actual.dtype(), x);
+            let message = format!(
+                "assertion failed: element {i} is {}, expected {} within {tolerance}",
+                shown(a),
+                shown(e)
+            );
             return Err(Failure::runtime("E0792", message, None));
         }
     }
     Ok(())
+}
+
+fn near(a: f64, e: f64, tolerance: f64) -> bool {
+    let both_nan = a.is_nan() && e.is_nan();
+    // An infinite expectation would make the bound infinite, too.
+    a == e || both_nan || e.is_finite() && (a - e).abs() <= tolerance * (1.0 + e.abs())
 }

@@ -5,7 +5,7 @@ use super::konst::Const;
 use super::problem::{Context, Problem};
 use super::scope::{Binder, Bound};
 use super::world::{ConstId, ConstValue, Item, State};
-use crate::ast::{self, BinaryOp, ExprKind as A, Ident, StrPart, UnaryOp};
+use crate::ast::{self, BinaryOp, ExprKind as A, GenericKind, Ident, StrPart, UnaryOp};
 use crate::span::Span;
 use crate::typed::{Dim, Elem, ElemTy, Shape, ShapeItem, Ty};
 use std::rc::Rc;
@@ -298,6 +298,20 @@ impl<'a> Cx<'a, '_> {
                 None
             }
         }
+    }
+
+    /// The element type of an array that a builtin makes: keys come from `key` and `split` alone.
+    pub fn number_elem(&mut self, e: &'a ast::Expr) -> Option<ElemTy> {
+        let elem = self.static_elem(e)?;
+        if elem == ElemTy::Known(Elem::Key) {
+            self.report(Problem::ElemArg {
+                span: e.span,
+                kind: GenericKind::Num,
+                found: Ty::scalar(Elem::Key),
+            });
+            return None;
+        }
+        Some(elem)
     }
 
     // Constants of modules.

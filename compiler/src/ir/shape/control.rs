@@ -214,7 +214,6 @@ pub fn effect(effect: &Effect, args: &[&Type]) -> Result<(), String> {
             let (actual, expected) = args.split_at(args.len() / 2);
             for (a, b) in actual.iter().zip(expected) {
                 same_type(a, b)?;
-                is_numeric(a)?;
             }
             Ok(())
         }

@@ -21,11 +21,15 @@ pub(super) fn dynamic_update_slice(b: &mut Builder, c: &Call) -> Value {
     b.op(Op::DynamicUpdateSlice, &operands)
 }
 
-/// The arrays, then one i32 start a dimension.
+/// The arrays, then one i32 start a dimension; the words of a key are taken whole.
 fn with_starts(b: &mut Builder, arrays: &[Value], starts: &[Value]) -> Vec<Value> {
+    let count = arrays.len() + b.ty(arrays[0]).rank();
     let mut out = arrays.to_vec();
     let starts = super::shape::scalars(b, starts);
     out.extend(starts.into_iter().map(|s| index::position(b, s)));
+    while out.len() < count {
+        out.push(b.int(Elem::I32, 0));
+    }
     out
 }
 

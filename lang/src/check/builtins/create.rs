@@ -3,13 +3,14 @@
 use super::args::{Args, Given, dim_attr, flag_attr, shape_attr};
 use super::linalg::not_a_matrix;
 use super::{Default, Kind, Out, Param, Row, opt, out, req, row};
+use crate::ast::GenericKind;
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
 use crate::check::poly;
 use crate::check::problem::Problem;
 use crate::check::shape;
 use crate::span::Span;
-use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Expr, Shape, ShapeItem, Static};
+use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Expr, Shape, ShapeItem, Static, Ty};
 
 const X: Param = req("x", Kind::Value);
 
@@ -37,7 +38,7 @@ pub const ROWS: &[Row] = &[
 
 /// That an operand has at least two dimensions at its end.
 fn matrix(cx: &mut Cx, x: &Expr, what: &'static str) -> Option<(ElemTy, Shape)> {
-    let (elem, items) = cx.tensor(x, what)?;
+    let (elem, items) = cx.require_class(x, what, Class::Any)?;
     match items.as_slice() {
         [.., ShapeItem::Dim(_), ShapeItem::Dim(_)] => Some((elem, items)),
         _ => not_a_matrix(cx, x, what),
@@ -55,6 +56,7 @@ fn triangle(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 fn diag(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
     let k = a.int(1)?;
+    cx.require_class(&x, "diag", Class::Any)?;
     let (elem, dims) = cx.known_dims(&x, "diag")?;
     let Some(offset) = k.as_int() else {
         cx.report(Problem::NotStatic {
@@ -137,6 +139,7 @@ fn filled(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 fn full(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let items = a.shape(0)?;
     let value = a.value(1);
+    cx.require_class(&value, "full", Class::Any)?;
     let elem = match a.elem(2) {
         Some(elem) => elem,
         None => cx.tensor(&value, "full")?.0,
@@ -157,6 +160,7 @@ fn arange(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     };
     let step = a.int(2)?;
     let elem = a.elem(3).unwrap_or(ElemTy::Known(Elem::I32));
+    expect_number(cx, &elem, a.span)?;
     if step.as_int() == Some(0) {
         cx.report(Problem::ZeroStep { span: a.span });
         return None;
@@ -181,6 +185,18 @@ fn arange(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     out(a, Vec::new(), attrs, elem, vec![ShapeItem::Dim(length)])
 }
 
+fn expect_number(cx: &mut Cx, elem: &ElemTy, span: Span) -> Option<()> {
+    if *elem != ElemTy::Known(Elem::Bool) {
+        return Some(());
+    }
+    cx.report(Problem::ElemArg {
+        span,
+        kind: GenericKind::Num,
+        found: Ty::scalar(Elem::Bool),
+    });
+    None
+}
+
 /// The same of floats, f32 unless asked otherwise. All must be known, since the length is: ceil((stop − start) / step).
 fn float_range(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let number = |i| a.real(i).or_else(|| Some(a.int(i)?.as_int()? as f64));
@@ -202,6 +218,7 @@ fn float_range(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     // NaN is no length, and neither is what no memory holds.
     let length = (length < f64::from(i32::MAX)).then_some(length as i64)?;
     let elem = a.elem(3).unwrap_or(ElemTy::Known(Elem::F32));
+    expect_number(cx, &elem, a.span)?;
     let float = |name, x| Attr {
         name,
         value: Static::Float(x),

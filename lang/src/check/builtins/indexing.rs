@@ -62,7 +62,7 @@ fn take(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 fn take_along_axis(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let (x, idx) = (a.value(0), a.value(1));
     let axis = a.int(2)?;
-    let (elem, items) = cx.tensor(&x, "take_along_axis")?;
+    let (elem, items) = cx.require_class(&x, "take_along_axis", Class::Any)?;
     let (_, positions) = cx.require_class(&idx, "take_along_axis", Class::Int)?;
     let (at, given) = cx.axis_of("take_along_axis", a.span, &axis, &items, &x.ty)?;
     let without = |s: &Shape| {
@@ -96,7 +96,11 @@ fn update(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
     let positions = a.values(1);
     let v = a.value(2);
-    let (elem, items) = cx.require_class(&x, a.row.name, Class::Any)?;
+    let class = match a.row.builtin {
+        Builtin::AddAt => Class::Num,
+        _ => Class::Any,
+    };
+    let (elem, items) = cx.require_class(&x, a.row.name, class)?;
     let count = positions.len();
     let reachable = count <= items.len()
         && items[..count.min(items.len())]

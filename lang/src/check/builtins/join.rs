@@ -3,6 +3,7 @@
 use super::args::{Args, Given, dim_attr, int_attr, ints_attr, pads_attr, shape_attr};
 use super::{Default, Kind, Out, Param, Row, opt, out, req, row};
 use crate::check::cx::Cx;
+use crate::check::infer::Class;
 use crate::check::problem::{Context, Problem};
 use crate::check::require::Need;
 use crate::check::shape;
@@ -220,7 +221,7 @@ fn repeat(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
     let repeats = a.int(1)?;
     cx.need_size(&repeats, a.span);
-    let (elem, items) = cx.tensor(&x, "repeat")?;
+    let (elem, items) = cx.require_class(&x, "repeat", Class::Any)?;
     let mut attrs = vec![dim_attr("repeats", repeats.clone())];
     let items = match one_axis(cx, a, 2)? {
         Some(axis) => {
@@ -246,6 +247,7 @@ fn tile(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     for rep in &reps {
         cx.need_size(rep, a.span);
     }
+    cx.require_class(&x, "tile", Class::Any)?;
     let (elem, dims) = cx.known_dims(&x, "tile")?;
     let rank = dims.len().max(reps.len());
     let fill = |v: &[Dim]| -> Vec<Dim> {

@@ -89,6 +89,16 @@ impl Cx<'_, '_> {
         let mut pads = Vec::new();
         for (i, size) in sizes.iter().enumerate() {
             let stride = Dim::int(window.stride[i]);
+            if window.size[i].as_int() == Some(0) {
+                self.report(Problem::PerDimension {
+                    span: a.span,
+                    what: "window",
+                    found: n,
+                    wanted: n,
+                });
+                return None;
+            }
+            self.need(Need::NotNegative(window.size[i].sub(&Dim::int(1))?), a.span);
             // The reach of a dilated window.
             let reach = window.size[i]
                 .sub(&Dim::int(1))?

@@ -174,7 +174,7 @@ impl<'a> Cx<'a, '_> {
             Kind::Pads => Given::Pads(self.pads(e)?),
             Kind::Flag => Given::Flag(self.static_flag(e)?),
             Kind::Real => Given::Real(self.static_float(e)?),
-            Kind::Elem => Given::Elem(self.static_elem(e)?),
+            Kind::Elem => Given::Elem(self.number_elem(e)?),
             Kind::Text => Given::Text(self.text_arg(e)?),
             Kind::TextOrValue => match self.static_text(e) {
                 Some(text) => Given::Text(text),

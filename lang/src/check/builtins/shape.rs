@@ -3,6 +3,7 @@
 use super::args::{Args, int_attr, ints_attr, shape_attr};
 use super::{Default, Kind, Out, Param, Row, opt, out, req, row};
 use crate::check::cx::Cx;
+use crate::check::infer::Class;
 use crate::check::poly;
 use crate::check::problem::Problem;
 use crate::check::shape::{self, broadcast, same_shape};
@@ -189,7 +190,7 @@ fn moveaxis(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 fn broadcast_to(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
     let target = a.shape(1)?;
-    let (elem, items) = cx.tensor(&x, "broadcast_to")?;
+    let (elem, items) = cx.require_class(&x, "broadcast_to", Class::Any)?;
     match broadcast(&items, &target) {
         Ok(b) if same_shape(&b.shape, &target) => {
             let attrs = vec![shape_attr("shape", target.clone())];
