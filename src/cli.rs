@@ -134,6 +134,30 @@ pub struct RunArgs {
     /// Go on from the last checkpoint; from the beginning if there is none.
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
+    #[command(flatten)]
+    pub hosts: HostsArgs,
+}
+
+/// A run over several hosts: the same command on each, but for `--host`.
+#[derive(Debug, Args)]
+pub struct HostsArgs {
+    /// How many hosts run the program together, each this command. Host 0 prints and saves.
+    #[arg(long, value_name = "N", requires_all = ["host", "coordinator"], conflicts_with = "check_finite", value_parser = positive)]
+    pub hosts: Option<usize>,
+    /// Which of them this is, from 0.
+    #[arg(long, value_name = "I", requires = "hosts")]
+    pub host: Option<usize>,
+    /// An address of host 0, and a free port there, where the hosts meet.
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "hosts")]
+    pub coordinator: Option<String>,
+    /// How long to wait for the other hosts, at the start and at the end.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "hosts",
+        default_value_t = 300
+    )]
+    pub join_timeout: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

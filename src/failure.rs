@@ -24,6 +24,13 @@ pub enum Failure {
         message: String,
         help: Option<String>,
     },
+    /// A program failed on the device, or does not fit it: as [`Failure::Runtime`], with the name of the program.
+    Device {
+        code: &'static str,
+        program: String,
+        message: String,
+        help: Option<String>,
+    },
     /// The user stopped the run.
     Interrupted { help: String },
     /// The command was used wrongly.
@@ -34,7 +41,10 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Program | Failure::Source { .. } => 1,
-            Failure::Runtime { .. } | Failure::Placed(_) | Failure::Said => 2,
+            Failure::Runtime { .. }
+            | Failure::Device { .. }
+            | Failure::Placed(_)
+            | Failure::Said => 2,
             Failure::Usage(_) => 64,
             Failure::Interrupted { .. } => 130,
         }
@@ -51,10 +61,18 @@ impl Failure {
 
 impl From<tpuc_runtime::Error> for Failure {
     fn from(e: tpuc_runtime::Error) -> Failure {
-        Failure::Runtime {
-            code: e.code().into(),
-            message: e.to_string(),
-            help: e.help(),
+        use tpuc_runtime::Error;
+        let (code, message, help) = (e.code(), e.to_string(), e.help());
+        match e {
+            Error::OutOfMemory { program, .. } | Error::ExecutionFailed { program, .. } => {
+                Failure::Device {
+                    code,
+                    program,
+                    message,
+                    help,
+                }
+            }
+            _ => Failure::runtime(code, message, help),
         }
     }
 }
@@ -70,6 +88,15 @@ impl fmt::Display for Failure {
                 help,
             } => {
                 writeln!(f, "error[{code}]: {message}\n  = help: {help}")
+            }
+            Failure::Device {
+                code,
+                message,
+                help,
+                ..
+            } => {
+                let failure = Failure::runtime(code, message.clone(), help.clone());
+                write!(f, "{failure}")
             }
             Failure::Interrupted { help } => writeln!(f, "interrupted\n  = help: {help}"),
             Failure::Usage(message) => writeln!(f, "error: {message}"),

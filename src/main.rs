@@ -10,6 +10,7 @@ mod convert;
 mod costs;
 mod execute;
 mod failure;
+mod hosts;
 mod loader;
 mod parallel;
 mod pipeline;

@@ -397,7 +397,12 @@ fn a_profile_names_programs_and_lines() {
         "--profile",
         &profile.display().to_string(),
     ]);
-    expect(&run, 0, &["profile: ", "3 × execute main_1", "p.tl:4"]);
+    let no_own = "device: the plugin offers no profile of its own\n";
+    expect(
+        &run,
+        0,
+        &["profile: ", "3 × execute main_1", "p.tl:4", no_own],
+    );
     let trace = fs::read_to_string(profile.join("trace.json")).expect("the trace was written");
     let trace: serde_json::Value = serde_json::from_str(&trace).expect("the trace is JSON");
     let events = trace["traceEvents"].as_array().expect("a list");

@@ -2,21 +2,34 @@
 //! `TPUC_STEPS` says.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Resident memory of a process, in bytes.
 fn resident(process: u32) -> u64 {
+    number(process, "VmRSS:")
+}
+
+fn number(process: u32, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).expect("Linux has it");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kilobytes = line.and_then(|line| line.split_whitespace().next());
     let kilobytes: u64 = kilobytes.and_then(|k| k.parse().ok()).expect("a number");
     kilobytes * 1024
 }
 
+/// The most memory that a process has had, what it mapped of files included.
+fn peak(process: u32) -> u64 {
+    number(process, "VmHWM:")
+}
+
 /// Memory at each line that a program prints, while it waits for the line to be read.
 fn memory_at_lines(folder: &Path, text: &str, options: &[&str]) -> Vec<u64> {
+    at_lines(folder, text, options, resident)
+}
+
+fn at_lines(folder: &Path, text: &str, options: &[&str], look: fn(u32) -> u64) -> Vec<u64> {
     fs::write(folder.join("p.tl"), text).expect("the temporary folder can be written");
     let mut child = Command::new(env!("CARGO_BIN_EXE_tpuc"))
         .current_dir(folder)
@@ -27,10 +40,7 @@ fn memory_at_lines(folder: &Path, text: &str, options: &[&str]) -> Vec<u64> {
         .expect("the command runs");
     let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
     let process = child.id();
-    let found: Vec<u64> = lines
-        .map_while(Result::ok)
-        .map(|_| resident(process))
-        .collect();
+    let found: Vec<u64> = lines.map_while(Result::ok).map(|_| look(process)).collect();
     assert!(child.wait().expect("it ends").success());
     found
 }
@@ -91,4 +101,41 @@ fn going_through_files_keeps_memory_flat() {
         5 + steps() / 400
     );
     flat(&memory_at_lines(dir.path(), &text, &[]));
+}
+
+/// An npy file of 2 GiB, all zero but for its last row, which takes no room on the disk.
+fn large_npy(path: &Path, rows: u64) {
+    let mut header =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, 1024), }}");
+    while (header.len() + 11) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut start = b"\x93NUMPY\x01\x00".to_vec();
+    start.extend((header.len() as u16).to_le_bytes());
+    start.extend(header.bytes());
+    let file = fs::File::create(path).expect("the temporary folder can be written");
+    let mut file = std::io::BufWriter::new(file);
+    file.write_all(&start).expect("it can be written");
+    let last = start.len() as u64 + (rows - 1) * 4096;
+    file.seek(SeekFrom::Start(last)).expect("it has places");
+    for i in 0..1024u32 {
+        file.write_all(&(i as f32).to_le_bytes())
+            .expect("it can be written");
+    }
+    file.flush().expect("it can be written");
+}
+
+/// A file that is read by the page is never in memory as a whole, on the CPU's device neither.
+#[test]
+fn of_a_large_npy_file_only_what_is_used_is_read() {
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    const ROWS: u64 = 1 << 19;
+    large_npy(&dir.path().join("large.npy"), ROWS);
+    let text = "main { print(1); let x = load(\"large.npy\"); print(x[-1, 1020:1024], x[7, 7]); print(sum(x[1000:1010])); }";
+    let memory = at_lines(dir.path(), text, &[], peak);
+    assert_eq!(memory.len(), 3);
+    let grown = memory[2] - memory[0];
+    eprintln!("{grown} bytes for a file of {} bytes", ROWS * 4096);
+    assert!(grown < 256 << 20, "{grown} bytes");
 }

@@ -49,10 +49,7 @@ const ENDING: &str = ".safetensors";
 impl Folder {
     /// Makes the folder if there is none. Errors when it cannot be written.
     pub fn open(path: &Path, program: Digest, keep: usize) -> Result<Folder, Error> {
-        fs::create_dir_all(path).map_err(|error| Error::Unwritable {
-            path: path.to_path_buf(),
-            reason: error.to_string(),
-        })?;
+        save::make_folder(path)?;
         save::check_writable(&path.join("checkpoint"))?;
         Ok(Folder {
             path: path.to_path_buf(),

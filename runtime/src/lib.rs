@@ -4,7 +4,8 @@
 //! gives arrays. What it is not: it knows nothing of the language or of the compiler, does no arithmetic
 //! of its own, and prints nothing.
 //!
-//! In reading order: [`host`] arrays; [`plugin`] and [`client`], which run programs on devices; [`data`]
+//! In reading order: [`host`] arrays; [`plugin`] and [`client`], which run programs on devices, [`hosts`] on several
+//! machines; [`data`]
 //! and [`save`], which read and write arrays; [`checkpoint`]; [`print`], which shows them; [`numpy_random`].
 
 #![deny(unsafe_code)]
@@ -18,6 +19,7 @@ pub mod error;
 mod ffi;
 pub mod hlo;
 pub mod host;
+pub mod hosts;
 pub mod metrics;
 pub mod numpy_random;
 pub mod plugin;

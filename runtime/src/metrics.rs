@@ -2,7 +2,7 @@
 //!
 //! Each entry is written before the run goes on, so that a killed run loses none. Both files are appended to.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,6 +12,7 @@ use prost::Message;
 use crate::error::Error;
 use crate::host::{DType, Scalar};
 use crate::print::format_scalar;
+use crate::save;
 
 /// A number, with the element type that says how many of its digits count.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +36,7 @@ struct Sink {
 impl Metrics {
     /// Opens `metrics.jsonl`, and a new event file, in a folder that is made if it is not there.
     pub fn open(folder: &Path, now: SystemTime) -> Result<Metrics, Error> {
-        fs::create_dir_all(folder).map_err(|e| failed(folder, &e))?;
+        save::make_folder(folder)?;
         let seconds = since_epoch(now).as_secs();
         let events = format!("events.out.tfevents.{seconds}.tpuc.{}", std::process::id());
         let mut metrics = Metrics {
@@ -158,6 +159,7 @@ struct Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn at(seconds: f64) -> SystemTime {
         UNIX_EPOCH + Duration::from_secs_f64(seconds)
@@ -214,6 +216,6 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let inside = file.path().join("run");
         let error = Metrics::open(&inside, at(0.0)).err().unwrap();
-        assert_eq!(error.code(), "E0714");
+        assert_eq!(error.code(), "E0713");
     }
 }

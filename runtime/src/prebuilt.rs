@@ -24,10 +24,7 @@ impl Prebuilt {
 
     /// Writes the executable of a program. `code`: the StableHLO that it was compiled from.
     pub fn put(&self, name: &str, code: &[u8], executable: &[u8]) -> Result<(), Error> {
-        fs::create_dir_all(&self.folder).map_err(|error| Error::WriteFailed {
-            path: self.folder.clone(),
-            reason: error.to_string(),
-        })?;
+        save::make_folder(&self.folder)?;
         save::write_bytes(&self.path(name, code), &seal(executable))
     }
 

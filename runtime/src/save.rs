@@ -71,6 +71,11 @@ fn check_target(path: &Path) -> Result<(), Error> {
     Err(unwritable(path, reason.to_owned()))
 }
 
+/// Makes a folder, and those above it, where there is none.
+pub fn make_folder(path: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(path).map_err(|error| unwritable(path, plain(&error)))
+}
+
 /// Puts what `fill` writes in the place of `path`, when all of it is on the disk.
 fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let folder = folder_of(path);

@@ -69,7 +69,14 @@ fn the_cpu_plugin_says_what_it_is() {
 fn the_cpu_plays_as_many_devices_as_asked_for() {
     let plugin = cpu_plugin();
     for cpu_devices in [1, 3] {
-        let client = Client::new(&plugin, ClientOptions { cpu_devices }).unwrap();
+        let client = Client::new(
+            &plugin,
+            ClientOptions {
+                cpu_devices,
+                ..Default::default()
+            },
+        )
+        .unwrap();
         assert_eq!(client.device_count(), cpu_devices);
     }
     // A plugin that is named by its path turns out to be the CPU's.
@@ -90,7 +97,8 @@ fn files_that_are_no_library() {
     let path = folder.path().join("none.so");
     assert_eq!(refused(&path), Error::PluginFileMissing { path });
     let path = folder.path().to_path_buf();
-    assert_eq!(refused(&path), Error::PluginFileMissing { path });
+    let reason = "it is a folder".to_owned();
+    assert_eq!(refused(&path), Error::FileUnreadable { path, reason });
 }
 
 #[test]
@@ -245,4 +253,33 @@ fn a_misspelt_flag_in_the_environment_is_an_error() {
         .status()
         .unwrap();
     assert!(status.success());
+}
+
+/// Without a TPU there is nothing to see, but the calls are made, and what comes back is a profile.
+#[test]
+fn the_tpus_library_profiles_and_the_cpus_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(cpu_plugin().start_profile().unwrap().is_none());
+    let around = Surroundings::of_process();
+    let plugin = match Plugin::open(&Device::Tpu, &around) {
+        Ok(plugin) => plugin,
+        Err(error) => panic!("no TPU plugin ({error}): run `tpuc setup tpu` first"),
+    };
+    let profile = plugin.start_profile().unwrap().expect("it has a profiler");
+    let path = profile.write(folder.path()).unwrap();
+    let inside = path.strip_prefix(folder.path()).unwrap();
+    let inside = inside.display().to_string();
+    assert!(inside.starts_with("plugins/profile/run_"), "{inside}");
+    assert!(inside.ends_with(".xplane.pb"), "{inside}");
+    // An XSpace, of which each field is a message or a text: tag and length, tag and length, to the end.
+    let bytes = fs::read(&path).unwrap();
+    assert!(bytes.len() > 100, "what the host's threads did is there");
+    let mut rest = bytes.as_slice();
+    while let [tag, after @ ..] = rest {
+        assert_eq!(tag & 7, 2, "at {}", bytes.len() - rest.len());
+        let end = after.iter().position(|byte| byte & 128 == 0).unwrap();
+        let len = after[..=end].iter().rev();
+        let len = len.fold(0, |n, byte| n << 7 | usize::from(byte & 127));
+        rest = &after[end + 1..][len..];
+    }
 }

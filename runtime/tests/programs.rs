@@ -2,10 +2,12 @@
 
 mod common;
 
-use common::{ADD, add_signature, compile, cpu, f32s, i32s, signature};
+use common::{ADD, add_signature, compile, cpu, cpu_plugin, f32s, i32s, signature};
 use tpuc_runtime::Error;
-use tpuc_runtime::client::{Buffer, Client, CompileOptions, Input, Signature};
-use tpuc_runtime::host::{Element, HostArray};
+use tpuc_runtime::client::{
+    Buffer, Client, ClientOptions, CompileOptions, Input, Signature, Upload,
+};
+use tpuc_runtime::host::{Element, HostArray, Placement};
 
 fn upload<T: Element>(client: &Client, shape: &[usize], elements: &[T]) -> Buffer {
     let array = HostArray::from_elements(shape, elements).unwrap();
@@ -301,4 +303,45 @@ fn a_compiled_program_is_stored_and_loaded() {
         cut.map(|_| ()).unwrap_err(),
         Error::CompileFailed { .. }
     ));
+}
+
+/// How hosts read what none of them has whole; here all parts are in one process, which can say what should come.
+#[test]
+fn what_lies_in_parts_is_gathered_on_every_device() {
+    let options = ClientOptions {
+        cpu_devices: 4,
+        ..ClientOptions::default()
+    };
+    let client = Client::new(&cpu_plugin(), options).unwrap();
+    let placements = [
+        Placement::on_mesh(&[4], &[Some(0), None]),
+        Placement::on_mesh(&[2, 2], &[Some(1), Some(0)]),
+        Placement::on_mesh(&[2, 2], &[None, Some(1)]),
+        Placement::on_mesh(&[4], &[]),
+    ];
+    for placement in placements {
+        let numbers: Vec<i32> = (0..32).collect();
+        let bytes: Vec<u8> = (0..32).collect();
+        let thirds: Vec<bool> = (0..32).map(|n| n % 3 == 0).collect();
+        for array in [
+            HostArray::from_elements([8, 4], &numbers).unwrap(),
+            HostArray::from_elements([8, 4], &bytes).unwrap(),
+            HostArray::from_elements([8, 4], &thirds).unwrap(),
+        ] {
+            let parts = client
+                .upload_placed(&array, &placement, Upload::Copied)
+                .unwrap();
+            assert!(parts.is_here());
+            for _ in 0..2 {
+                let whole = client.gather(&parts).unwrap();
+                let size = array.bytes().len();
+                assert_eq!(
+                    whole.device_size().unwrap(),
+                    4 * size,
+                    "whole on each of four"
+                );
+                assert_eq!(whole.to_host().unwrap(), array);
+            }
+        }
+    }
 }

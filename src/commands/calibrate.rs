@@ -2,7 +2,7 @@
 //!
 //! Only a report: choices that depended on the machine would make other programs of one source.
 
-use super::run::{client, version_text};
+use super::run::{At, client, version_text};
 use crate::execute::device::compile_options;
 use crate::failure::Failure;
 use crate::loader::DiskLoader;
@@ -91,7 +91,7 @@ pub fn calibrate() -> Result<(), Failure> {
         .map(|name| pipeline::function(&program, name, &checked.sources))
         .collect();
     let plan = Plan::of_programs(funcs?);
-    let (client, plugin) = client(Some("cpu"), &around)?;
+    let (client, plugin) = client(At::device(Some("cpu")), &around)?;
     let version = version_text(plugin.stablehlo_version());
     let mut executables = Vec::new();
     for (func, module, signature) in pipeline::modules(&plan, &checked.sources)? {

@@ -31,7 +31,7 @@ pub fn compile(args: &CompileArgs) -> Result<(), Failure> {
     };
     let plugin = Plugin::open(&device, &around)?;
     let topology = Topology::open(&plugin, &args.target)?;
-    mesh::settle(&mut program, topology.device_count())?;
+    mesh::settle(&mut program, topology.device_count(), false)?;
     let plan = plan(args, &program, &sources)?;
     progress.doing("compiling");
     let report = report(args, &plan, &sources, &plugin, &topology)?;

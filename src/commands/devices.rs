@@ -16,6 +16,7 @@ pub fn devices(args: &DevicesArgs) -> Result<(), Failure> {
             &plugin,
             ClientOptions {
                 cpu_devices: device.cpu_devices(),
+                ..ClientOptions::default()
             },
         )?;
         let entry = describe(&plugin, &client)?;

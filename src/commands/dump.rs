@@ -1,7 +1,7 @@
 //! `tpuc dump-hlo`: what a program becomes, at any stage; and comparing it with a stored dump.
 
 use super::fmt::write;
-use super::run;
+use super::run::{self, At};
 use crate::cli::{DumpArgs, Stage};
 use crate::costs;
 use crate::execute::{device::compile_options, mesh};
@@ -85,11 +85,11 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
         }
         Stage::Stablehlo | Stage::Hlo | Stage::Tokens | Stage::Ast | Stage::Typed => {
             let device = match args.stage {
-                Stage::Hlo => Some(run::client(args.device.as_deref(), &around)?),
+                Stage::Hlo => Some(run::client(At::device(args.device.as_deref()), &around)?),
                 _ => None,
             };
             if let Some((client, _)) = &device {
-                mesh::settle(&mut program, client.device_count())?;
+                mesh::settle(&mut program, client.device_count(), false)?;
             }
             let mut plan = plan(args, &program, &sources)?;
             optimise(args, &mut plan, &sources, &around)?;

@@ -1,6 +1,6 @@
 //! `tpuc test`: the `test` blocks of files.
 
-use super::run::{How, Job, Target};
+use super::run::{At, How, Job, Target};
 use crate::cli::TestArgs;
 use crate::costs;
 use crate::execute::mesh;
@@ -25,7 +25,8 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
             Err(other) => return Err(other),
         };
         let costs = costs::chosen(args.device.as_deref(), &around)?;
-        let target = Target::open(&mut program, args.backend, args.device.as_deref(), &around)?;
+        let at = At::device(args.device.as_deref());
+        let target = Target::open(&mut program, args.backend, at, &around)?;
         for test in &program.tests {
             if args.filter.as_ref().is_some_and(|f| !test.name.contains(f)) {
                 continue;
@@ -43,6 +44,7 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
                         plan: &plan,
                         sources: &sources,
                         target: &target,
+                        costs,
                         how,
                         around: &around,
                         progress: &progress,

@@ -37,6 +37,8 @@ pub struct Checkpoints {
     shared: Option<Digest>,
     /// Whether a checkpoint is there to resume from.
     any: bool,
+    /// Another host writes them.
+    silent: bool,
 }
 
 impl Checkpoints {
@@ -45,6 +47,7 @@ impl Checkpoints {
         options: &Options,
         plan: &Plan,
         interrupted: Arc<AtomicBool>,
+        silent: bool,
     ) -> Result<(Checkpoints, Option<Checkpoint>), Failure> {
         let mut loops = false;
         plan::walk(&plan.steps, &mut |step| {
@@ -83,6 +86,7 @@ impl Checkpoints {
             interrupted,
             shared: None,
             any: checkpoint.is_some(),
+            silent,
         };
         Ok((checkpoints, checkpoint))
     }
@@ -203,6 +207,7 @@ impl<B: Backend> Executor<'_, B> {
         done: usize,
     ) -> Result<(), Failure> {
         let own: Vec<u32> = carried.iter().map(|c| c.current.0).collect();
+        let folder = (!checkpoints.silent).then_some(&checkpoints.folder);
         let fetch = |wanted: &dyn Fn(&u32) -> bool| -> Result<Vec<(u32, HostArray)>, Failure> {
             let held = (0..self.slots.len() as u32)
                 .filter(|&slot| self.slots[slot as usize].is_some() && wanted(&slot));
@@ -213,7 +218,8 @@ impl<B: Backend> Executor<'_, B> {
             Some(shared) => shared,
             None => {
                 let values = fetch(&|slot| !own.contains(slot))?;
-                checkpoints.folder.write_shared(&values)?
+                let written = folder.map(|folder| folder.write_shared(&values));
+                written.transpose()?.unwrap_or_default()
             }
         };
         checkpoints.shared = Some(shared);
@@ -224,7 +230,9 @@ impl<B: Backend> Executor<'_, B> {
             },
             values: fetch(&|slot| own.contains(slot))?,
         };
-        checkpoints.folder.write(&checkpoint, &shared)?;
+        if let Some(folder) = folder {
+            folder.write(&checkpoint, &shared)?;
+        }
         checkpoints.any = true;
         Ok(())
     }

@@ -165,7 +165,10 @@ impl Backend for DeviceBackend {
     }
 
     fn fetch(&self, buffer: &Buffer) -> Result<HostArray, Failure> {
-        Ok(buffer.to_host()?)
+        match buffer.is_here() {
+            true => Ok(buffer.to_host()?),
+            false => Ok(self.client.gather(buffer)?.to_host()?),
+        }
     }
 
     fn wait(&self, buffer: &Buffer) -> Result<(), Failure> {

@@ -74,6 +74,8 @@ pub struct Executor<'a, B: Backend> {
     carried: Vec<Carried>,
     /// Data that is being read ahead.
     streams: Streams,
+    /// Another host prints and saves; this one reads the same values, which all hosts have to ask for.
+    silent: bool,
 }
 
 /// A failure and the source it belongs to.
@@ -103,7 +105,13 @@ impl<'a, B: Backend> Executor<'a, B> {
             depth: 0,
             carried: Vec::new(),
             streams: Streams::default(),
+            silent: false,
         }
+    }
+
+    pub fn silent(mut self, silent: bool) -> Self {
+        self.silent = silent;
+        self
     }
 
     /// Saves checkpoints on the way.
@@ -185,6 +193,7 @@ impl<'a, B: Backend> Executor<'a, B> {
                     .map_err(at)?;
                 match effect {
                     Effect::Metrics { names } => self.log(names, &arrays),
+                    Effect::Save { .. } if self.silent => Ok(()),
                     _ => self
                         .progress
                         .pause(|| effects::perform(effect, &arrays, self.out)),

@@ -145,6 +145,8 @@ pub struct Profile {
     pub took: Duration,
     pub events: Vec<Event>,
     pub labels: Vec<Label>,
+    /// What there is of the plugin's own profile.
+    pub device: String,
 }
 
 impl Profile {
@@ -184,10 +186,7 @@ impl Profile {
 
     /// Writes `trace.json` into a folder, which is made if need be.
     pub fn write(&self, folder: &Path) -> Result<(), Failure> {
-        std::fs::create_dir_all(folder).map_err(|error| tpuc_runtime::Error::WriteFailed {
-            path: folder.to_path_buf(),
-            reason: error.to_string(),
-        })?;
+        save::make_folder(folder)?;
         save::write_text(&folder.join("trace.json"), &self.trace().to_string())?;
         Ok(())
     }
@@ -265,18 +264,17 @@ impl Display for Profile {
             more => writeln!(f, "  and {more} more in the trace")?,
         }
         let lines = self.lines();
-        if lines.is_empty() {
-            return Ok(());
+        if !lines.is_empty() {
+            writeln!(
+                f,
+                "by line (an estimate: the time of each program, shared out by the cost model)"
+            )?;
         }
-        writeln!(
-            f,
-            "by line (an estimate: the time of each program, shared out by the cost model)"
-        )?;
         for (place, seconds) in lines.iter().take(LISTED) {
             let part = 100.0 * seconds / all.max(f64::MIN_POSITIVE);
             writeln!(f, "  {seconds:>9.4} s {part:>5.1} %  {place}")?;
         }
-        Ok(())
+        writeln!(f, "device: {}", self.device)
     }
 }
 
@@ -306,6 +304,7 @@ mod tests {
                 event(Kind::Execute, "main_0", 50, 40),
                 event(Kind::Fetch, "f32[]", 90, 1),
             ],
+            device: "the plugin offers no profile of its own".into(),
             labels: vec![Label {
                 name: "main_0".into(),
                 place: "a.tl:3".into(),
@@ -320,7 +319,8 @@ mod tests {
              \x20    0.0010 s   1.0 %       1 × fetch   f32[]\n\
              by line (an estimate: the time of each program, shared out by the cost model)\n\
              \x20    0.0525 s  52.5 %  a.tl:4\n\
-             \x20    0.0175 s  17.5 %  a.tl:9\n"
+             \x20    0.0175 s  17.5 %  a.tl:9\n\
+             device: the plugin offers no profile of its own\n"
         );
         let trace = profile.trace();
         let events = trace["traceEvents"].as_array().expect("a list");

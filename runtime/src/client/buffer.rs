@@ -25,7 +25,7 @@ pub struct Buffer {
     /// The whole array's type, also where each device holds a part.
     spec: TensorSpec,
     placement: Placement,
-    /// In the order of the placement, one for each device that holds the array or a part of it.
+    /// In the order of the placement, one for each device of this process that holds the array or a part of it.
     shards: Vec<Shard>,
     /// The program that computes it; `None` for an upload.
     program: Option<Arc<str>>,
@@ -50,7 +50,8 @@ impl Client {
         placement: &Placement,
         how: Upload,
     ) -> Result<Buffer, Error> {
-        let shards = (0..placement.devices()).map(|device| {
+        let own = (0..placement.devices()).filter(|&device| self.raw.is_own(device));
+        let shards = own.map(|device| {
             let raw = if placement.is_whole() {
                 self.upload_part(array.spec(), array.shared_bytes(), device, how)
             } else {
@@ -146,7 +147,22 @@ impl Buffer {
         Ok(true)
     }
 
-    /// Waits, and copies the array to the host.
+    /// One shard for each different part that this process has.
+    fn distinct(&self) -> impl Iterator<Item = &Shard> {
+        let earlier = |shard: &Shard| {
+            let before = self.shards.iter().take_while(|s| s.device < shard.device);
+            before.map(|s| s.device).collect::<Vec<_>>()
+        };
+        let first = move |s: &&Shard| !self.placement.holds_the_same(s.device, &earlier(s));
+        self.shards.iter().filter(first)
+    }
+
+    /// Whether this process has every part of the array.
+    pub fn is_here(&self) -> bool {
+        self.placement.is_whole() || self.distinct().count() == self.placement.distinct().len()
+    }
+
+    /// Waits, and copies the array to the host, which must have all of it ([`Buffer::is_here`]).
     pub fn to_host(&self) -> Result<HostArray, Error> {
         self.check_live()?;
         let too_large = || Error::TensorTooLarge {
@@ -165,12 +181,12 @@ impl Buffer {
         } else {
             let part = self.placement.part_spec(&self.spec);
             let len = part.and_then(|p| p.byte_len()).ok_or_else(too_large)?;
-            for device in self.placement.distinct() {
+            for shard in self.distinct() {
                 let mut part = Bytes::zeroed(len);
-                fetch(&self.shards[device], part.as_mut_slice())?;
+                fetch(shard, part.as_mut_slice())?;
                 let whole = bytes.as_mut_slice();
                 self.placement
-                    .put(&self.spec, whole, device, part.as_slice());
+                    .put(&self.spec, whole, shard.device, part.as_slice());
             }
         }
         HostArray::new(self.spec.dtype, self.spec.shape.clone(), bytes)

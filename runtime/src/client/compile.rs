@@ -77,8 +77,9 @@ impl CompileOptions {
 impl Client {
     /// All that changes what a program is compiled to, as text.
     pub fn options_text(&self, options: &CompileOptions) -> String {
+        let own: Vec<usize> = self.own_devices().collect();
         format!(
-            "{:?} {:?} {}",
+            "{:?} {:?} {} {own:?}",
             self.flags,
             options.overrides,
             self.device_count()

@@ -55,13 +55,15 @@ impl Executable {
                 expected.len()
             )));
         }
-        if raw.devices().len() != signature.devices() {
+        let here = (0..signature.devices()).filter(|&device| raw.client().is_own(device));
+        let expected = here.count();
+        if raw.devices().len() != expected {
             return Err(mismatch(format!(
-                "it runs on {} devices, not {}",
-                raw.devices().len(),
-                signature.devices()
+                "it runs on {} devices, not {expected}",
+                raw.devices().len()
             )));
         }
+        let expected = &signature.outputs;
         // Results that are cut come back with the types of their parts.
         for (i, (found, whole)) in found.iter().zip(expected).enumerate() {
             let expected = signature.output_placement(i).part_spec(whole);

@@ -9,7 +9,8 @@ impl Client {
     /// The bytes that a program may take on one of its `devices`; `None` where nobody says. Devices that the CPU plays
     /// share the machine's memory.
     pub fn memory_limit(&self, devices: usize) -> Option<u64> {
-        let first = self.raw.device_memory(0).ok().flatten();
+        let own = self.own_devices().next().unwrap_or(0);
+        let first = self.raw.device_memory(own).ok().flatten();
         let counted = first.and_then(|m| u64::try_from(m.bytes_limit?).ok());
         let own = counted.filter(|&bytes| bytes > 0);
         own.or_else(|| {

@@ -12,7 +12,9 @@ mod buffer;
 mod compile;
 mod dump;
 mod executable;
+mod gather;
 mod memory;
+mod profile;
 mod signature;
 mod topology;
 
@@ -24,24 +26,32 @@ pub use buffer::{Buffer, Upload};
 pub use compile::{CompileOptions, OverrideValue};
 pub use executable::{Executable, Input};
 pub use memory::show_bytes;
+pub use profile::DeviceProfile;
 pub use signature::{Placed, Signature};
 pub use topology::{Compiled, DeviceFacts, Topology};
 
 use crate::error::Error;
-use crate::ffi::{self, Failure, NamedValue, OptionValue, Status};
+use crate::ffi::{self, Failure, KeyValueStore, NamedValue, OptionValue, Status};
+use crate::hosts::Member;
 use crate::plugin::{Device, Plugin};
+use gather::Gathers;
 
 /// How a client is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct ClientOptions {
     /// How many devices the CPU plays; ignored by plugins of real devices, which have what they have.
     pub cpu_devices: usize,
+    /// This process among those that make the client together, where there are several.
+    pub member: Option<Arc<Member>>,
 }
 
 impl Default for ClientOptions {
     /// One device: the CPU plugin's own default of 4 would only split the work.
     fn default() -> ClientOptions {
-        ClientOptions { cpu_devices: 1 }
+        ClientOptions {
+            cpu_devices: 1,
+            member: None,
+        }
     }
 }
 
@@ -64,6 +74,7 @@ pub struct Client {
     platform: Arc<str>,
     plugin: Arc<PathBuf>,
     flags: Arc<Vec<(String, OverrideValue)>>,
+    gathers: Gathers,
 }
 
 impl Client {
@@ -71,14 +82,21 @@ impl Client {
     /// another process, or when it drives another kind of device than the plugin was found for.
     pub fn new(plugin: &Plugin, options: ClientOptions) -> Result<Client, Error> {
         let path = plugin.path();
-        let create = |options: &[NamedValue]| {
-            ffi::Client::create(plugin.api(), options)
+        let int = |name: &str, value: usize| NamedValue {
+            name: name.to_owned(),
+            value: OptionValue::Int(value as i64),
+        };
+        // A TPU's library finds the hosts of its slice by itself, and knows no such options.
+        let member = options.member.as_ref();
+        let told = member.filter(|_| plugin.device() != &Device::Tpu && !plugin.is_libtpu());
+        let hosts = told.map(|m| [int("num_nodes", m.count()), int("node_id", m.index())]);
+        let create = |own: &[NamedValue]| {
+            let all: Vec<NamedValue> = own.iter().chain(hosts.iter().flatten()).cloned().collect();
+            let store = member.map(|m| Arc::clone(m) as Arc<dyn KeyValueStore>);
+            ffi::Client::create(plugin.api(), &all, store)
                 .map_err(|failure| creation_error(path.to_path_buf(), failure))
         };
-        let cpu_options = [NamedValue {
-            name: "cpu_device_count".to_owned(),
-            value: OptionValue::Int(options.cpu_devices.max(1) as i64),
-        }];
+        let cpu_options = [int("cpu_device_count", options.cpu_devices.max(1))];
         // Only CPU plugins know the option, and others may refuse it, so it is passed to those that are
         // known to be one; a plugin named by its path may turn out to be one.
         let looks_like_cpu = matches!(plugin.device(), Device::Cpu { .. });
@@ -102,6 +120,14 @@ impl Client {
                 message: "its list of devices is empty".to_owned(),
             });
         }
+        if let Some(member) = member
+            && raw.process_index().map_err(call_error)? != member.index()
+        {
+            return Err(Error::HostsUnsupported {
+                path: path.to_path_buf(),
+                message: "it numbers the hosts in another way".to_owned(),
+            });
+        }
         let mut flags = plugin.flags().to_vec();
         // A CPU plugin of API 0.81 multiplies by the old weights when new ones are at the same address, as
         // donated ones are. One of 0.106 does not; of those between nothing is known.
@@ -113,6 +139,7 @@ impl Client {
             platform: platform.into(),
             plugin: Arc::new(path.to_path_buf()),
             flags: Arc::new(flags),
+            gathers: Gathers::default(),
         })
     }
 
@@ -131,11 +158,27 @@ impl Client {
         &self.plugin
     }
 
+    /// Of all hosts together.
     pub fn device_count(&self) -> usize {
         self.raw.device_count()
     }
 
-    /// The devices of this process.
+    /// Indices of the devices of this process.
+    fn own_devices(&self) -> impl Iterator<Item = usize> {
+        (0..self.device_count()).filter(|&index| self.raw.is_own(index))
+    }
+
+    /// Whether other processes have some of the devices.
+    pub fn is_shared(&self) -> bool {
+        self.own_devices().count() < self.device_count()
+    }
+
+    /// Which of the processes that share the devices this is.
+    pub fn process_index(&self) -> Result<usize, Error> {
+        self.raw.process_index().map_err(call_error)
+    }
+
+    /// The devices, those of other processes included.
     pub fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
         (0..self.device_count())
             .map(|index| {
@@ -144,7 +187,10 @@ impl Client {
                     id: text.id,
                     kind: text.kind,
                     name: text.name,
-                    memory: self.raw.device_memory(index).map_err(call_error)?,
+                    memory: match self.raw.is_own(index) {
+                        true => self.raw.device_memory(index).map_err(call_error)?,
+                        false => None,
+                    },
                 })
             })
             .collect()
@@ -157,6 +203,11 @@ fn creation_error(path: PathBuf, failure: Failure) -> Error {
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     if says(&["size: expected"]) {
         Error::PluginStructs { path, message }
+    } else if says(&[
+        "passed to PJRT_Client_Create: num_nodes",
+        "passed to PJRT_Client_Create: node_id",
+    ]) {
+        Error::HostsUnsupported { path, message }
     } else if says(&[
         "already in use",
         "in use by process",
@@ -230,21 +281,9 @@ mod tests {
         assert_eq!(explain(Status::Aborted, busy), "E0814");
         let grown = "Unexpected PJRT_Client_Create_Args size: expected 96, got 88.";
         assert_eq!(explain(Status::InvalidArgument, grown), "E0812");
+        let alone = "Unexpected option name passed to PJRT_Client_Create: node_id";
+        assert_eq!(explain(Status::InvalidArgument, alone), "E0829");
         assert_eq!(explain(Status::Internal, "something else"), "E0815");
-    }
-
-    /// Why there are no runs over several hosts: the CPU plugin has no way to join any, and says so.
-    #[test]
-    fn the_cpu_plugin_joins_no_other_process() {
-        let around = crate::Surroundings::of_process();
-        let plugin = Plugin::open(&Device::Cpu { count: 2 }, &around).unwrap();
-        let hosts = NamedValue {
-            name: "num_nodes".to_owned(),
-            value: OptionValue::Int(2),
-        };
-        let refused = ffi::Client::create(plugin.api(), &[hosts]).err().unwrap();
-        let words = "Unexpected option name passed to PJRT_Client_Create: num_nodes";
-        assert_eq!(refused.message, words);
     }
 
     #[test]

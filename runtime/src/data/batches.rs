@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
+use super::images::Classes;
 use super::rows::{self, Rows};
-use super::{Named, files};
+use super::{Named, files_of};
 use crate::error::Error;
 use crate::host::{Bytes, HostArray, TensorSpec};
 use crate::numpy_random::Pcg64;
@@ -95,7 +96,7 @@ struct Field {
 impl Pool {
     fn open(request: &Request) -> Result<Pool, Error> {
         let mut random = Pcg64::new(request.key);
-        let mut files = files::expand(&request.name)?;
+        let (mut files, classes) = files_of(&request.name)?;
         random.shuffle(&mut files);
         files.reverse();
         let field = |(_, batch): &(String, TensorSpec)| -> Result<Field, Error> {
@@ -113,6 +114,7 @@ impl Pool {
             stream: Stream {
                 name: request.name.clone(),
                 files,
+                classes,
                 wanted: request.fields.clone(),
                 open: Vec::new(),
                 left: 0,
@@ -205,6 +207,7 @@ struct Stream {
     name: PathBuf,
     /// Those still to be opened, the next one last.
     files: Vec<PathBuf>,
+    classes: Option<Classes>,
     wanted: Named<TensorSpec>,
     /// The arrays of the file being read, in the order of the fields.
     open: Vec<Rows>,
@@ -232,7 +235,7 @@ impl Stream {
             name: self.name.clone(),
             reason,
         };
-        let mut arrays = rows::open(path)?;
+        let mut arrays = rows::open(path, self.classes.as_ref())?;
         let mut wanted: Vec<Rows> = Vec::new();
         for (name, batch) in &self.wanted {
             let shown = path.display();

@@ -6,13 +6,18 @@ use super::Contents;
 use crate::error::Error;
 use crate::host::{Bytes, HostArray, TensorSpec};
 
+/// Whether a name stands for those that it matches.
+pub fn is_pattern(name: &Path) -> bool {
+    name.to_string_lossy().contains(['*', '?', '[']) && !name.exists()
+}
+
 /// The files of a name: itself, or in order of their names those that it matches where it is a pattern.
 /// A file that is really called so is meant before any pattern.
 pub fn expand(name: &Path) -> Result<Vec<PathBuf>, Error> {
-    let text = name.to_string_lossy();
-    if !text.contains(['*', '?', '[']) || name.exists() {
+    if !is_pattern(name) {
         return Ok(vec![name.to_path_buf()]);
     }
+    let text = name.to_string_lossy();
     let none = |reason: &str| Error::NoFiles {
         pattern: name.to_path_buf(),
         reason: reason.to_owned(),
@@ -30,13 +35,23 @@ pub fn join_specs(
     parts: Vec<(PathBuf, Contents<TensorSpec>)>,
 ) -> Result<Contents<TensorSpec>, Error> {
     let mut parts = parts.into_iter();
-    let Some((first, mut all)) = parts.next() else {
+    let Some((first, one)) = parts.next() else {
         return Ok(Contents::Named(Vec::new()));
     };
+    let mut all = one.clone();
     for (path, part) in parts {
-        each_pair(&first, &mut all, &path, part, |all, part| {
-            all.shape[0] += part.shape[0];
-        })?;
+        each_pair(&first, &one, &path, &part)?;
+        match (&mut all, &part) {
+            (Contents::One(all), Contents::One(part)) => all.shape[0] += part.shape[0],
+            (Contents::Named(all), Contents::Named(part)) => {
+                for (name, all) in all {
+                    let own = part.iter().filter(|(n, _)| n == name);
+                    all.shape[0] += own.map(|(_, spec)| spec.shape[0]).sum::<usize>();
+                }
+            }
+            // Such do not get here.
+            _ => {}
+        }
     }
     Ok(all)
 }
@@ -97,43 +112,38 @@ pub fn stack<'a>(
     HostArray::new(spec.dtype, spec.shape.clone(), bytes)
 }
 
-/// Meets each array of a further file with that of the same name so far, once it is sure that rows of the one can
-/// follow rows of the other.
+/// Whether rows of each array of a further file can follow those of the first.
 fn each_pair(
     first: &Path,
-    all: &mut Contents<TensorSpec>,
+    one: &Contents<TensorSpec>,
     path: &Path,
-    part: Contents<TensorSpec>,
-    join: impl Fn(&mut TensorSpec, &TensorSpec),
+    part: &Contents<TensorSpec>,
 ) -> Result<(), Error> {
     let differ = |reason: String| Error::FilesDiffer {
         first: first.to_path_buf(),
         other: path.to_path_buf(),
         reason,
     };
-    let pair = |name: &str, a: &mut TensorSpec, b: &TensorSpec| {
+    let pair = |name: &str, a: &TensorSpec, b: &TensorSpec| {
         let named = match name {
             "" => String::new(),
             name => format!("`{name}` "),
         };
         let same =
             a.dtype == b.dtype && !b.shape.is_empty() && a.shape.get(1..) == b.shape.get(1..);
-        if !same {
-            return Err(differ(format!(
+        match same {
+            true => Ok(()),
+            false => Err(differ(format!(
                 "{named}is {a} in the one and {b} in the other"
-            )));
+            ))),
         }
-        join(a, b);
-        Ok(())
     };
-    match (all, part) {
-        (Contents::One(a), Contents::One(b)) => pair("", a, &b),
+    match (one, part) {
+        (Contents::One(a), Contents::One(b)) => pair("", a, b),
         (Contents::Named(many), Contents::Named(others)) => {
             let missing = |name: &str| differ(format!("only one of them has an array `{name}`"));
-            if let Some((name, _)) = others
-                .iter()
-                .find(|(n, _)| !many.iter().any(|(m, _)| m == n))
-            {
+            let unknown = |(n, _): &&(String, _)| !many.iter().any(|(m, _)| m == n);
+            if let Some((name, _)) = others.iter().find(unknown) {
                 return Err(missing(name));
             }
             for (name, a) in many {

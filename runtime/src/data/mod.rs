@@ -1,4 +1,4 @@
-//! Data files: IDX, npy, npz, safetensors, csv and parquet, each described cheaply and read whole.
+//! Data files: IDX, npy, npz, safetensors, csv, parquet and images, each described cheaply and read whole.
 //!
 //! A description gives the names, element types and shapes that the compiler needs, from the file's header
 //! (of a csv, which has none, from its rows). Reading gives the arrays. The format is that of the name's
@@ -12,6 +12,7 @@ mod dataset;
 mod download;
 mod files;
 mod idx;
+mod images;
 mod npy;
 mod npz;
 mod parquet;
@@ -19,7 +20,7 @@ mod rows;
 mod safetensors;
 mod source;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use batches::{Batches, POOL_BYTES, Request};
 pub use dataset::{Dataset, Field};
@@ -27,6 +28,7 @@ pub use download::Download;
 
 use crate::error::Error;
 use crate::host::{HostArray, TensorSpec};
+use images::Classes;
 use source::Source;
 
 /// What a file holds: one array without a name, or arrays by name in the file's order.
@@ -47,12 +49,14 @@ enum Format {
     Csv,
     Idx,
     Parquet,
+    Image,
 }
 
 /// Element types and shapes of the arrays of a file, or of all files of a pattern together.
 pub fn describe(name: &Path) -> Result<Contents<TensorSpec>, Error> {
-    let parts = files::expand(name)?.into_iter().map(|path| {
-        let contents = describe_file(&path)?;
+    let (files, classes) = files_of(name)?;
+    let parts = files.into_iter().map(|path| {
+        let contents = describe_file(&path, classes.as_ref())?;
         Ok((path, contents))
     });
     files::join_specs(parts.collect::<Result<_, Error>>()?)
@@ -60,14 +64,22 @@ pub fn describe(name: &Path) -> Result<Contents<TensorSpec>, Error> {
 
 /// The arrays of a file, or of all files of a pattern together.
 pub fn read(name: &Path) -> Result<Contents<HostArray>, Error> {
-    let parts = files::expand(name)?.into_iter().map(|path| {
-        let contents = read_file(&path)?;
+    let (files, classes) = files_of(name)?;
+    let parts = files.into_iter().map(|path| {
+        let contents = read_file(&path, classes.as_ref())?;
         Ok((path, contents))
     });
     files::join_arrays(parts.collect::<Result<_, Error>>()?)
 }
 
-fn describe_file(path: &Path) -> Result<Contents<TensorSpec>, Error> {
+/// The files of a name, and where it is a pattern, the classes of their folders.
+fn files_of(name: &Path) -> Result<(Vec<PathBuf>, Option<Classes>), Error> {
+    let files = files::expand(name)?;
+    let classes = files::is_pattern(name).then(|| Classes::of(&files));
+    Ok((files, classes))
+}
+
+fn describe_file(path: &Path, classes: Option<&Classes>) -> Result<Contents<TensorSpec>, Error> {
     match format_of(path)? {
         Format::Npy => npy::describe(Source::open(path)?).map(Contents::One),
         Format::Npz => npz::describe(path).map(Contents::Named),
@@ -75,10 +87,11 @@ fn describe_file(path: &Path) -> Result<Contents<TensorSpec>, Error> {
         Format::Csv => csv::describe(path),
         Format::Parquet => parquet::describe(path).map(Contents::Named),
         Format::Idx => idx::describe(Source::open(path)?).map(Contents::One),
+        Format::Image => images::describe(path, classes),
     }
 }
 
-fn read_file(path: &Path) -> Result<Contents<HostArray>, Error> {
+fn read_file(path: &Path, classes: Option<&Classes>) -> Result<Contents<HostArray>, Error> {
     match format_of(path)? {
         Format::Npy => npy::read(Source::open(path)?).map(Contents::One),
         Format::Npz => npz::read(path).map(Contents::Named),
@@ -86,6 +99,7 @@ fn read_file(path: &Path) -> Result<Contents<HostArray>, Error> {
         Format::Csv => csv::read(path),
         Format::Parquet => parquet::read(path).map(Contents::Named),
         Format::Idx => idx::read(Source::open(path)?).map(Contents::One),
+        Format::Image => images::read(path, classes),
     }
 }
 
@@ -109,6 +123,7 @@ fn format_of(path: &Path) -> Result<Format, Error> {
         Some((_, "safetensors")) if !is_gzip => Ok(Format::Safetensors),
         Some((_, "csv")) if !is_gzip => Ok(Format::Csv),
         Some((_, "parquet")) if !is_gzip => Ok(Format::Parquet),
+        Some((_, "png" | "jpg" | "jpeg")) if !is_gzip => Ok(Format::Image),
         _ => Err(Error::UnknownFormat {
             path: path.to_path_buf(),
         }),
@@ -128,7 +143,8 @@ mod tests {
         assert_eq!(format("train-images-idx3-ubyte"), Some(Format::Idx));
         assert_eq!(format("train-images-idx3-ubyte.gz"), Some(Format::Idx));
         assert_eq!(format("t.idx"), Some(Format::Idx));
-        for name in ["x", "x.txt", "x.csv.gz", "npy", ".."] {
+        assert_eq!(format("a/b.JPG"), Some(Format::Image));
+        for name in ["x", "x.txt", "x.csv.gz", "x.png.gz", "npy", ".."] {
             assert_eq!(format(name), None, "{name}");
         }
     }

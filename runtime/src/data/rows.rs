@@ -1,10 +1,11 @@
 //! The rows of a file's arrays, front to back, without reading the file whole.
 //!
-//! Formats whose elements lie row after row are read as they come, compressed ones included. A csv or
-//! parquet file, and an npy file in column-major order, are read whole and their rows given out.
+//! Formats whose elements lie row after row are read as they come, compressed ones included. A csv or parquet file, an
+//! image, and an npy file in column-major order are read whole and their rows given out.
 
 use std::path::Path;
 
+use super::images::Classes;
 use super::source::{Source, swap_bytes};
 use super::{Contents, Format, format_of, idx, npy, npz, read_file, safetensors};
 use crate::error::Error;
@@ -34,7 +35,8 @@ enum From {
 }
 
 /// The arrays of one file by name; a file of one array has it under no name.
-pub fn open(path: &Path) -> Result<Vec<(String, Rows)>, Error> {
+/// `classes`: of the pattern that the file belongs to, if any.
+pub fn open(path: &Path, classes: Option<&Classes>) -> Result<Vec<(String, Rows)>, Error> {
     let alone = |rows: Rows| vec![(String::new(), rows)];
     let of_array = |(name, array)| Ok((name, Rows::of_array(array)?));
     match format_of(path)? {
@@ -42,7 +44,7 @@ pub fn open(path: &Path) -> Result<Vec<(String, Rows)>, Error> {
         Format::Idx => idx::rows(Source::open(path)?).map(alone),
         Format::Npz => npz::rows(path),
         Format::Safetensors => safetensors::rows(path),
-        Format::Csv | Format::Parquet => match read_file(path)? {
+        Format::Csv | Format::Parquet | Format::Image => match read_file(path, classes)? {
             Contents::One(array) => Rows::of_array(array).map(alone),
             Contents::Named(arrays) => arrays.into_iter().map(of_array).collect(),
         },

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use crate::error::Error;
+use crate::ffi::Mapped;
 use crate::host::{Bytes, HostArray, TensorSpec};
 
 /// A data file from which a format is read, front to back.
@@ -16,7 +17,12 @@ pub struct Source<'a> {
     /// How many bytes there are in all; `None` where only reading tells.
     len: Option<u64>,
     taken: u64,
+    /// Whether the bytes are those of the file at the path, as they are.
+    is_file: bool,
 }
+
+/// From this many bytes on the elements of a file are mapped, not read.
+const MAP_FROM: usize = 1 << 20;
 
 impl<'a> Source<'a> {
     /// Opens a file, through gzip where its name ends in `.gz`.
@@ -27,7 +33,10 @@ impl<'a> Source<'a> {
         Ok(if is_gzip {
             Source::new(path, MultiGzDecoder::new(buffered), None)
         } else {
-            Source::new(path, buffered, Some(len))
+            Source {
+                is_file: true,
+                ..Source::new(path, buffered, Some(len))
+            }
         })
     }
 
@@ -38,6 +47,7 @@ impl<'a> Source<'a> {
             reader: Box::new(reader),
             len,
             taken: 0,
+            is_file: false,
         }
     }
 
@@ -63,13 +73,20 @@ impl<'a> Source<'a> {
         Ok(bytes)
     }
 
-    /// The elements of a dense array, which are all that is left.
+    /// The elements of a dense array, which are all that is left. Large ones stay in their file until they are looked at.
     pub fn array_bytes(&mut self, spec: &TensorSpec) -> Result<Bytes, Error> {
         let too_large = || Error::TensorTooLarge { spec: spec.clone() };
         let wanted = spec.byte_len().ok_or_else(too_large)?;
         let header = self.taken;
         let expected = header + wanted as u64;
         self.check_len(expected)?;
+        if self.is_file
+            && wanted >= MAP_FROM
+            && self.len == Some(expected)
+            && let Some(bytes) = self.mapped(header, wanted)
+        {
+            return Ok(bytes);
+        }
         let bytes = self.take(wanted)?;
         let found = bytes.as_slice().len();
         if found < wanted {
@@ -79,6 +96,13 @@ impl<'a> Source<'a> {
             return Err(self.malformed("array", "there are more bytes than its header announces"));
         }
         Ok(bytes)
+    }
+
+    /// A part of the file; `None` where the file system maps no files, so that it has to be read.
+    fn mapped(&self, start: u64, len: usize) -> Option<Bytes> {
+        let (file, _) = open_file(&self.path).ok()?;
+        let file = Mapped::new(&file).ok()?;
+        Bytes::of_file(file, usize::try_from(start).ok()?, len)
     }
 
     /// Compares the length that a header announces with the file's, where that is known.

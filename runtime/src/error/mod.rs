@@ -7,6 +7,8 @@
 
 mod text;
 
+pub use text::MEMORY_HELP;
+
 use std::path::PathBuf;
 
 use crate::ffi::Failure;
@@ -250,16 +252,49 @@ pub enum Error {
         expected: String,
         found: String,
     },
+
+    // Several hosts.
+    CoordinatorAddress {
+        address: String,
+        reason: String,
+    },
+    CoordinatorUnreachable {
+        address: String,
+        reason: String,
+    },
+    HostCount {
+        host: u64,
+        said: u64,
+        expected: u64,
+    },
+    HostTwice {
+        host: u64,
+    },
+    HostProgram {
+        host: u64,
+    },
+    HostsMissing {
+        hosts: Vec<u64>,
+        seconds: u64,
+    },
+    HostLost {
+        host: u64,
+    },
+    HostsUnsupported {
+        path: PathBuf,
+        message: String,
+    },
 }
 
 /// All codes, in order.
-pub const CODES: [&str; 55] = [
+pub const CODES: [&str; 63] = [
     "E0701", "E0702", "E0703", "E0704", "E0705", "E0706", "E0707", "E0708", "E0709", "E0710",
     "E0712", "E0713", "E0714", "E0715", "E0716", "E0717", "E0718", "E0719", "E0720", "E0721",
     "E0722", "E0723", "E0724", "E0730", "E0731", "E0732", "E0733", "E0734", "E0735", "E0736",
     "E0737", "E0741", "E0742", "E0743", "E0800", "E0801", "E0802", "E0803", "E0804", "E0805",
     "E0806", "E0807", "E0808", "E0809", "E0810", "E0811", "E0812", "E0813", "E0814", "E0815",
-    "E0816", "E0817", "E0819", "E0820", "E0821",
+    "E0816", "E0817", "E0819", "E0820", "E0821", "E0822", "E0823", "E0824", "E0825", "E0826",
+    "E0827", "E0828", "E0829",
 ];
 
 impl Error {
@@ -321,6 +356,14 @@ impl Error {
             Error::TargetUnknown { .. } => "E0819",
             Error::FetchFailed { .. } => "E0820",
             Error::FetchedOther { .. } => "E0821",
+            Error::CoordinatorAddress { .. } => "E0822",
+            Error::CoordinatorUnreachable { .. } => "E0823",
+            Error::HostCount { .. } => "E0824",
+            Error::HostTwice { .. } => "E0825",
+            Error::HostProgram { .. } => "E0826",
+            Error::HostsMissing { .. } => "E0827",
+            Error::HostLost { .. } => "E0828",
+            Error::HostsUnsupported { .. } => "E0829",
         }
     }
 }
@@ -560,6 +603,30 @@ mod tests {
                 package: text("libtpu 0.0.52"),
                 expected: text("f76a"),
                 found: text("00ff"),
+            },
+            Error::CoordinatorAddress {
+                address: text("10.0.0.1:8476"),
+                reason: text("Address already in use"),
+            },
+            Error::CoordinatorUnreachable {
+                address: text("10.0.0.1:8476"),
+                reason: text("Connection refused"),
+            },
+            Error::HostCount {
+                host: 1,
+                said: 3,
+                expected: 2,
+            },
+            Error::HostTwice { host: 1 },
+            Error::HostProgram { host: 1 },
+            Error::HostsMissing {
+                hosts: vec![1, 3],
+                seconds: 300,
+            },
+            Error::HostLost { host: 1 },
+            Error::HostsUnsupported {
+                path: plugin(),
+                message: text("Unexpected option name passed to PJRT_Client_Create: num_nodes"),
             },
         ]
     }

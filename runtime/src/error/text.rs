@@ -7,6 +7,9 @@ use super::Error;
 use crate::ffi::Failure;
 use crate::plugin::Wheel;
 
+/// What to do where memory is lacking.
+pub const MEMORY_HELP: &str = "use a smaller batch, a narrower type, or `checkpoint`";
+
 impl fmt::Display for Error {
     /// The message, without the code and without the help. It may have several lines: those of a
     /// plugin are passed on as they are.
@@ -277,6 +280,46 @@ impl fmt::Display for Error {
                 f,
                 "what came for {package} is another file: SHA-256 is {found}, and should be {expected}"
             ),
+            Error::CoordinatorAddress { address, reason } => {
+                write!(f, "host 0 cannot listen on {address}: {reason}")
+            }
+            Error::CoordinatorUnreachable { address, reason } => {
+                write!(
+                    f,
+                    "the coordinator at {address} cannot be reached: {reason}"
+                )
+            }
+            Error::HostCount {
+                host,
+                said,
+                expected,
+            } => write!(
+                f,
+                "host {host} was told of {said} hosts, and host 0 of {expected}"
+            ),
+            Error::HostTwice { host } => write!(f, "there are two hosts with the number {host}"),
+            Error::HostProgram { host } => write!(
+                f,
+                "host {host} has another program than host 0, or other options"
+            ),
+            Error::HostsMissing { hosts, seconds } => {
+                let which: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+                let s = if hosts.len() == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "host{s} {} did not come within {seconds} seconds",
+                    which.join(", ")
+                )
+            }
+            Error::HostLost { host } => {
+                write!(f, "host {host} is lost: it has ended, or is silent")
+            }
+            Error::HostsUnsupported { path, message } => write!(
+                f,
+                "{} cannot run a program on several hosts: {}",
+                show(path),
+                message.trim_end()
+            ),
             Error::TargetUnknown { found, message } => {
                 write!(
                     f,
@@ -301,16 +344,39 @@ impl Error {
                 Some("fetch the file again; the download may have been cut off".to_owned())
             }
             Error::UnknownFormat { .. } => Some(
-                "the name should end in .npy, .npz, .safetensors, .csv, .parquet, .idx or -ubyte; npy and IDX files may have .gz after it"
+                "the name should end in .npy, .npz, .safetensors, .csv, .parquet, .png, .jpg, .idx or -ubyte; npy and IDX files may have .gz after it"
                     .to_owned(),
             ),
             Error::FormatSpec { .. } => Some(
                 "format specs are Python's: [[fill]align][sign][0][width][,][.precision][type]"
                     .to_owned(),
             ),
-            Error::OutOfMemory { .. } => {
-                Some("use a smaller batch, a narrower type, or `checkpoint`".to_owned())
+            Error::OutOfMemory { .. } => Some(MEMORY_HELP.to_owned()),
+            Error::CoordinatorAddress { .. } => Some(
+                "name an address of host 0 itself, and a port that nothing else uses".to_owned(),
+            ),
+            Error::CoordinatorUnreachable { .. } => Some(
+                "is host 0 running, and is this its address as the other hosts see it? `--join-timeout` waits longer"
+                    .to_owned(),
+            ),
+            Error::HostCount { .. } => {
+                Some("give every host the same `--hosts`".to_owned())
             }
+            Error::HostTwice { .. } => Some("give every host its own `--host`, from 0".to_owned()),
+            Error::HostProgram { .. } => Some(
+                "give every host the same files and options, but for `--host`".to_owned(),
+            ),
+            Error::HostsMissing { .. } => Some(
+                "their own messages say why; `--join-timeout` waits longer".to_owned(),
+            ),
+            Error::HostsUnsupported { .. } => Some(
+                "the plugins of CUDA, ROCm and TPUs can; the CPU plays several devices on one host with `--device cpu:N`"
+                    .to_owned(),
+            ),
+            Error::HostLost { .. } => Some(
+                "its own message says why; with `--checkpoint DIR --resume` the same command goes on from the last checkpoint"
+                    .to_owned(),
+            ),
             Error::DeviceLost { .. } | Error::DeviceTimeout { .. } => Some(
                 "with `--checkpoint DIR --resume` the same command goes on from the last checkpoint"
                     .to_owned(),
@@ -319,6 +385,9 @@ impl Error {
                 "remove the file: `--resume` then goes on from the checkpoint before it, if there is one"
                     .to_owned(),
             ),
+            Error::CheckpointForeign { .. } => {
+                Some("remove the file, or name another folder".to_owned())
+            }
             Error::CheckpointOfOther { .. } => Some(
                 "run the program as it was, with the same options, or begin anew in another folder"
                     .to_owned(),

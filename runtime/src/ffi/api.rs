@@ -30,7 +30,7 @@ pub enum Status {
 }
 
 impl Status {
-    fn from_code(code: u32) -> Status {
+    pub(super) fn from_code(code: u32) -> Status {
         match code {
             1 => Status::Cancelled,
             3 => Status::InvalidArgument,
@@ -49,6 +49,13 @@ impl Status {
             16 => Status::Unauthenticated,
             _ => Status::Unknown,
         }
+    }
+
+    /// The C API's number.
+    pub(super) fn code(self) -> u32 {
+        (1..=16)
+            .find(|&code| Status::from_code(code) == self)
+            .unwrap_or(2)
     }
 }
 

@@ -4,11 +4,12 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use pjrt_sys::{
-    PJRT_Client, PJRT_Client_AddressableDevices_Args, PJRT_Client_BufferFromHostBuffer_Args,
-    PJRT_Client_Compile_Args, PJRT_Client_Destroy_Args, PJRT_Client_PlatformName_Args,
-    PJRT_Client_PlatformVersion_Args, PJRT_Device, PJRT_Device_GetDescription_Args,
-    PJRT_Device_MemoryStats_Args, PJRT_DeviceDescription_DebugString_Args,
-    PJRT_DeviceDescription_Id_Args, PJRT_DeviceDescription_Kind_Args,
+    PJRT_Client, PJRT_Client_BufferFromHostBuffer_Args, PJRT_Client_Compile_Args,
+    PJRT_Client_Destroy_Args, PJRT_Client_Devices_Args, PJRT_Client_PlatformName_Args,
+    PJRT_Client_PlatformVersion_Args, PJRT_Client_ProcessIndex_Args, PJRT_Device,
+    PJRT_Device_GetDescription_Args, PJRT_Device_IsAddressable_Args, PJRT_Device_MemoryStats_Args,
+    PJRT_DeviceDescription_DebugString_Args, PJRT_DeviceDescription_Id_Args,
+    PJRT_DeviceDescription_Kind_Args,
     PJRT_HostBufferSemantics_PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
     PJRT_HostBufferSemantics_PJRT_HostBufferSemantics_kImmutableZeroCopy,
 };
@@ -18,15 +19,25 @@ use super::buffer::{Buffer, element_type};
 use super::event::Event;
 use super::executable::Executable;
 use super::options::{self, NamedValue};
+use super::store::{KeyValueStore, Lent};
 use super::structs;
 use super::topology::stablehlo;
 use crate::host::{Bytes, TensorSpec};
 
-/// A client and the devices of this process.
+/// A client and its devices, those of other processes included.
 pub struct Client {
     api: Api,
     raw: NonNull<PJRT_Client>,
-    devices: Vec<NonNull<PJRT_Device>>,
+    devices: Vec<Device>,
+    /// By which the plugin may find other processes for as long as the client is there.
+    _store: Option<Lent>,
+}
+
+#[derive(Clone, Copy)]
+struct Device {
+    raw: NonNull<PJRT_Device>,
+    /// Whether it is this process's.
+    own: bool,
 }
 
 // SAFETY: PJRT clients may be used from any thread, and several at once.
@@ -59,9 +70,18 @@ pub enum HostData<'a> {
 }
 
 impl Client {
-    pub fn create(api: Api, options: &[NamedValue]) -> Result<Arc<Client>, Failure> {
+    /// `store`: of the processes that make the client together, where there are several.
+    pub fn create(
+        api: Api,
+        options: &[NamedValue],
+        store: Option<Arc<dyn KeyValueStore>>,
+    ) -> Result<Arc<Client>, Failure> {
         let c_options = options::as_c(options);
         let mut args = structs::ClientCreate::new();
+        let store = store.map(Lent::new);
+        if let Some(store) = &store {
+            store.lend(&mut args);
+        }
         args.head.create_options = c_options.as_ptr();
         args.head.num_options = c_options.len();
         call!(api, PJRT_Client_Create, args)?;
@@ -70,46 +90,71 @@ impl Client {
             api,
             raw,
             devices: Vec::new(),
+            _store: store,
         };
         client.devices = client.read_devices()?;
         Ok(Arc::new(client))
     }
 
-    fn read_devices(&self) -> Result<Vec<NonNull<PJRT_Device>>, Failure> {
-        let mut args = PJRT_Client_AddressableDevices_Args::new();
+    fn read_devices(&self) -> Result<Vec<Device>, Failure> {
+        let mut args = PJRT_Client_Devices_Args::new();
         args.client = self.raw.as_ptr();
-        call!(self.api, PJRT_Client_AddressableDevices, args)?;
-        if args.addressable_devices.is_null() {
+        call!(self.api, PJRT_Client_Devices, args)?;
+        if args.devices.is_null() {
             return Ok(Vec::new());
         }
         // SAFETY: the call succeeded, so the array has that many entries; it lives as long as
         // the client.
-        let devices = unsafe {
-            std::slice::from_raw_parts(args.addressable_devices, args.num_addressable_devices)
-        };
-        Ok(devices.iter().copied().filter_map(NonNull::new).collect())
+        let devices = unsafe { std::slice::from_raw_parts(args.devices, args.num_devices) };
+        let devices = devices.iter().copied().filter_map(NonNull::new);
+        devices
+            .map(|raw| {
+                let mut args = PJRT_Device_IsAddressable_Args::new();
+                args.device = raw.as_ptr();
+                call!(self.api, PJRT_Device_IsAddressable, args)?;
+                let own = args.is_addressable;
+                Ok(Device { raw, own })
+            })
+            .collect()
+    }
+
+    /// Which of the processes that make the client this is.
+    pub fn process_index(&self) -> Result<usize, Failure> {
+        let mut args = PJRT_Client_ProcessIndex_Args::new();
+        args.client = self.raw.as_ptr();
+        call!(self.api, PJRT_Client_ProcessIndex, args)?;
+        Ok(usize::try_from(args.process_index).unwrap_or(0))
     }
 
     pub fn api(&self) -> Api {
         self.api
     }
 
+    /// Of all processes.
     pub fn device_count(&self) -> usize {
         self.devices.len()
     }
 
+    /// Whether a device is this process's: only those take and give data.
+    pub fn is_own(&self, index: usize) -> bool {
+        self.devices.get(index).is_some_and(|device| device.own)
+    }
+
     /// The index of a device handle among this client's devices.
     pub(super) fn device_index(&self, device: *mut PJRT_Device) -> Option<usize> {
-        self.devices.iter().position(|d| d.as_ptr() == device)
+        self.devices.iter().position(|d| d.raw.as_ptr() == device)
     }
 
     fn device(&self, index: usize) -> Result<NonNull<PJRT_Device>, Failure> {
-        self.devices.get(index).copied().ok_or_else(|| {
-            invalid(format!(
-                "there is no device {index}; the client has {}",
-                self.devices.len()
-            ))
-        })
+        self.devices
+            .get(index)
+            .map(|device| device.raw)
+            .ok_or_else(|| {
+                invalid(format!(
+                    "there is no device {index}; the client has {}",
+                    self.devices.len()
+                ))
+            })
     }
 
     pub fn platform_name(&self) -> Result<String, Failure> {

@@ -1,7 +1,7 @@
-//! The PJRT C API, made safe. The only module of the crate with `unsafe` in it.
+//! The PJRT C API, and files mapped into memory, made safe. The only module of the crate with `unsafe` in it.
 //!
 //! What it is: one thin owned type per PJRT object ([`Event`], [`Client`], [`Buffer`],
-//! [`Executable`], [`Program`], [`Topology`]), each destroyed exactly once when dropped, each call behind one safe function.
+//! [`Executable`], [`Program`], [`Topology`], [`Profiler`]), each destroyed exactly once when dropped, each call behind one safe function.
 //! What it is not: it has no policy. Argument checks, error prose and defaults live in
 //! [`crate::client`] and [`crate::plugin`], which never see a raw pointer.
 //!
@@ -16,9 +16,12 @@ mod client;
 mod event;
 mod executable;
 mod library;
+mod map;
 mod options;
 mod process;
+mod profiler;
 mod program;
+mod store;
 mod structs;
 mod topology;
 
@@ -27,7 +30,10 @@ pub use buffer::Buffer;
 pub use client::{Client, DeviceMemory, HostData};
 pub use executable::Executable;
 pub use library::{LoadFailure, load};
+pub use map::Mapped;
 pub use options::{NamedValue, OptionValue};
 pub use process::{default_env, take_env};
+pub use profiler::Profiler;
 pub use program::CompiledMemory;
+pub use store::KeyValueStore;
 pub use topology::Topology;

@@ -11,6 +11,8 @@ use pjrt_sys::{
     PJRT_LoadedExecutable, PJRT_NamedValue,
 };
 
+use super::store::TryGetCallback;
+
 /// `PJRT_Plugin_Attributes_Args`: no new field, but the bindings state its size without the count.
 #[repr(C)]
 pub struct PluginAttributes {
@@ -35,8 +37,8 @@ impl PluginAttributes {
 #[repr(C)]
 pub struct ClientCreate {
     pub head: PJRT_Client_Create_Args,
-    kv_try_get_callback: *mut c_void,
-    kv_try_get_user_arg: *mut c_void,
+    pub kv_try_get_callback: Option<TryGetCallback>,
+    pub kv_try_get_user_arg: *mut c_void,
 }
 
 impl ClientCreate {
@@ -45,7 +47,7 @@ impl ClientCreate {
         head.struct_size = size_of::<ClientCreate>();
         ClientCreate {
             head,
-            kv_try_get_callback: ptr::null_mut(),
+            kv_try_get_callback: None,
             kv_try_get_user_arg: ptr::null_mut(),
         }
     }

@@ -1,17 +1,25 @@
-//! Bytes at a 64-byte boundary, which plugins can use in place instead of copying.
+//! Bytes at a 64-byte boundary, which plugins can use in place instead of copying; or in a file, wherever they are there.
 
 use std::fmt;
 use std::io::{self, Read};
 
+use crate::ffi::Mapped;
+
 /// The alignment that CPU plugins ask of host memory to use it without a copy.
 const ALIGNMENT: usize = 64;
 
-/// A block of bytes that starts at a 64-byte boundary.
+/// A block of bytes.
 pub struct Bytes {
-    /// A little longer than needed; the block starts at the first aligned byte.
-    storage: Vec<u8>,
+    storage: Storage,
     start: usize,
     len: usize,
+}
+
+enum Storage {
+    /// A little longer than needed; the block starts at the first aligned byte.
+    Own(Vec<u8>),
+    /// The block is a part of a file. NumPy puts its elements at a 64-byte boundary.
+    File(Mapped),
 }
 
 impl Bytes {
@@ -19,10 +27,20 @@ impl Bytes {
         let storage = vec![0; len + ALIGNMENT];
         let start = padding(&storage);
         Bytes {
-            storage,
+            storage: Storage::Own(storage),
             start,
             len,
         }
+    }
+
+    /// A part of a file; `None` where it has no such part.
+    pub fn of_file(file: Mapped, start: usize, len: usize) -> Option<Bytes> {
+        let end = start.checked_add(len)?;
+        (end <= file.len()).then_some(Bytes {
+            storage: Storage::File(file),
+            start,
+            len,
+        })
     }
 
     /// So many times the same few bytes; `None` where memory does not hold them. Zeros take none until they are read.
@@ -57,18 +75,29 @@ impl Bytes {
         storage.resize(start, 0);
         let len = reader.take(len as u64).read_to_end(&mut storage)?;
         Ok(Bytes {
-            storage,
+            storage: Storage::Own(storage),
             start,
             len,
         })
     }
 
     pub fn as_slice(&self) -> &[u8] {
-        &self.storage[self.start..self.start + self.len]
+        let storage = match &self.storage {
+            Storage::Own(storage) => storage,
+            Storage::File(file) => &**file,
+        };
+        &storage[self.start..self.start + self.len]
     }
 
+    /// What is in a file is copied first.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
-        &mut self.storage[self.start..self.start + self.len]
+        if let Storage::File(_) = &self.storage {
+            *self = Bytes::from_slice(self.as_slice());
+        }
+        match &mut self.storage {
+            Storage::Own(storage) => &mut storage[self.start..self.start + self.len],
+            Storage::File(_) => unreachable!("it was copied just now"),
+        }
     }
 }
 

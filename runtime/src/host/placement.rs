@@ -5,6 +5,9 @@ use super::{Bytes, TensorSpec};
 /// Which part of an array each device holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
+    /// Sizes of the axes of the mesh, the slowest first, and the axis that each dimension is cut along, if any.
+    mesh: Vec<usize>,
+    axes: Vec<Option<usize>>,
     /// Into how many parts each dimension is cut; empty: the array is whole wherever it is.
     parts: Vec<usize>,
     /// For each device, which part it holds, along each dimension. Empty: one device.
@@ -23,6 +26,8 @@ impl Placement {
             device / faster % mesh[axis]
         };
         Placement {
+            mesh: mesh.to_vec(),
+            axes: axes.to_vec(),
             parts: axes.iter().map(|a| a.map_or(1, |a| mesh[a])).collect(),
             indices: (0..devices)
                 .map(|d| axes.iter().map(|a| a.map_or(0, |a| place(d, a))).collect())
@@ -58,6 +63,28 @@ impl Placement {
     pub(crate) fn distinct(&self) -> Vec<usize> {
         let first = |&d: &usize| !self.indices[..d].contains(&self.indices[d]);
         (0..self.indices.len()).filter(first).collect()
+    }
+
+    /// Whether one of the others holds the same part as a device.
+    pub(crate) fn holds_the_same(&self, device: usize, others: &[usize]) -> bool {
+        others
+            .iter()
+            .any(|&d| self.indices[d] == self.indices[device])
+    }
+
+    /// The sizes of the axes of the mesh.
+    pub(crate) fn mesh(&self) -> &[usize] {
+        &self.mesh
+    }
+
+    /// For each dimension that is spoken of, the axis of the mesh that it is cut along, if any.
+    pub(crate) fn axes(&self) -> &[Option<usize>] {
+        &self.axes
+    }
+
+    /// On the same devices, whole on each.
+    pub(crate) fn whole(&self) -> Placement {
+        Placement::on_mesh(&self.mesh, &[])
     }
 
     /// The part of a device, taken out of the whole.

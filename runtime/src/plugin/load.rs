@@ -53,6 +53,11 @@ impl Plugin {
         &self.path
     }
 
+    /// Whether it is the library of TPUs.
+    pub(crate) fn is_libtpu(&self) -> bool {
+        is_libtpu(&self.path)
+    }
+
     /// (major, minor) of its PJRT API.
     pub fn api_version(&self) -> (i32, i32) {
         self.api.version()
@@ -86,6 +91,11 @@ impl Plugin {
     }
 }
 
+fn is_libtpu(path: &Path) -> bool {
+    let name = path.file_name();
+    name.is_some_and(|name| name.to_string_lossy().contains("libtpu"))
+}
+
 /// Sets up the environment that plugins read while they load.
 fn prepare(path: &Path) {
     FLAGS.get_or_init(|| {
@@ -94,10 +104,7 @@ fn prepare(path: &Path) {
     });
     // Plugins log what they are doing to the terminal, from this level down only what is wrong.
     ffi::default_env("TF_CPP_MIN_LOG_LEVEL", "2");
-    let is_libtpu = path
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().contains("libtpu"));
-    if is_libtpu && !has_tpu(Path::new("/sys/bus/pci/devices")) {
+    if is_libtpu(path) && !has_tpu(Path::new("/sys/bus/pci/devices")) {
         // Without a TPU the library asks the cloud's metadata server who it is, for minutes, unless
         // it is told. On a machine with one it has to ask.
         ffi::default_env("TPU_SKIP_MDS_QUERY", "1");

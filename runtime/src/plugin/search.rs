@@ -53,6 +53,10 @@ pub fn find(device: &Device, around: &Surroundings) -> Result<PathBuf, Error> {
         return Ok(path.to_path_buf());
     }
     Err(match device {
+        Device::Path(path) if path.is_dir() => Error::FileUnreadable {
+            path: path.clone(),
+            reason: "it is a folder".to_owned(),
+        },
         Device::Path(path) => Error::PluginFileMissing { path: path.clone() },
         Device::Cpu { .. } | Device::Tpu | Device::Cuda | Device::Rocm => Error::PluginNotFound {
             device: device.to_string(),
@@ -246,7 +250,11 @@ mod tests {
     #[test]
     fn a_named_file_that_is_missing_has_its_own_error() {
         let path = PathBuf::from("/no/such/plugin.so");
-        let error = find(&Device::Path(path.clone()), &Surroundings::for_tests(&[])).unwrap_err();
+        let around = Surroundings::for_tests(&[]);
+        let error = find(&Device::Path(path.clone()), &around).unwrap_err();
         assert_eq!(error, Error::PluginFileMissing { path });
+        let folder = std::env::temp_dir();
+        let error = find(&Device::Path(folder), &around).unwrap_err();
+        assert_eq!(error.code(), "E0701");
     }
 }

@@ -1,0 +1,78 @@
+//! A run over several hosts: coming together, and going.
+
+use crate::cli::{BackendName, RunArgs};
+use crate::failure::Failure;
+use std::process;
+use std::sync::Arc;
+use std::time::Duration;
+use tpuc_lang::source::Sources;
+use tpuc_runtime::checkpoint::{Checkpoint, digest_of};
+use tpuc_runtime::hosts::{Hosts, Member, Timing};
+
+/// Waits for the other hosts; nothing where there are none. When one of them is lost later on, this process ends: what
+/// it computes waits for the other's part.
+pub fn join(args: &RunArgs, sources: &Sources) -> Result<Option<Arc<Member>>, Failure> {
+    let hosts = &args.hosts;
+    let (Some(count), Some(index), Some(coordinator)) =
+        (hosts.hosts, hosts.host, &hosts.coordinator)
+    else {
+        return Ok(None);
+    };
+    if args.backend == BackendName::Interp {
+        return Err(Failure::Usage(
+            "the reference interpreter runs on one host".into(),
+        ));
+    }
+    if index >= count {
+        return Err(Failure::Usage(format!(
+            "there is no host {index} of {count}: they are counted from 0"
+        )));
+    }
+    let hosts = Hosts {
+        count,
+        index,
+        coordinator: coordinator.clone(),
+        program: program(args, sources),
+    };
+    let timing = Timing::with_patience(Duration::from_secs(args.hosts.join_timeout));
+    let member = Member::join(hosts, timing, |error| {
+        eprint!("{}", Failure::from(error));
+        process::exit(2);
+    })?;
+    Ok(Some(Arc::new(member)))
+}
+
+/// What must be alike on all hosts, or they would wait for each other at different places.
+fn program(args: &RunArgs, sources: &Sources) -> String {
+    let texts: Vec<&str> = sources.iter().map(|(_, file)| &*file.text).collect();
+    let checkpoints = args.checkpoint.is_some().then_some(args.every);
+    let text = format!(
+        "{} {:?} {:?} {:?} {checkpoints:?} {}",
+        env!("CARGO_PKG_VERSION"),
+        texts,
+        args.program,
+        args.device,
+        args.resume
+    );
+    let digest = digest_of(&text);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Makes sure that all hosts take up the same checkpoint, which they read each for itself.
+pub fn agree_on(member: &Member, resumed: Option<&Checkpoint>) -> Result<(), Failure> {
+    let place = format!("{:?}", resumed.map(|checkpoint| &checkpoint.place));
+    match member.agree("resume", &place)? {
+        true => Ok(()),
+        false => Err(Failure::runtime(
+            "E0830",
+            format!(
+                "host {} finds another checkpoint than host 0",
+                member.index()
+            ),
+            Some(
+                "every host needs the same checkpoint folder, on a disk that all of them see"
+                    .into(),
+            ),
+        )),
+    }
+}
