@@ -11,6 +11,12 @@ pub trait Rewrite {
         c.keep(self, inst);
     }
 
+    /// Copies what a region holds; the copies of its results.
+    fn region(&mut self, c: &mut Copier, region: &Region) -> Vec<Value> {
+        c.insts(self, &region.insts);
+        c.values(&region.results)
+    }
+
     /// A nested region of a copied instruction begins, and ends.
     fn enter(&mut self, _holder: &Op) {}
     fn leave(&mut self) {}
@@ -18,10 +24,7 @@ pub trait Rewrite {
 
 /// The copy of `func` that a pass makes.
 pub fn rewrite(func: &Func, pass: &mut impl Rewrite) -> Func {
-    rewrite_with(func, |c| {
-        c.insts(pass, &func.body.insts);
-        c.values(&func.body.results)
-    })
+    rewrite_with(func, |c| pass.region(c, &func.body))
 }
 
 /// A function with the parameters of `func`, and the body and results that `body` makes.
@@ -91,8 +94,7 @@ impl Copier<'_> {
                 self.b.open_region();
                 pass.enter(&inst.op);
                 self.params(&region.params);
-                self.insts(pass, &region.insts);
-                let results = self.values(&region.results);
+                let results = pass.region(self, region);
                 pass.leave();
                 self.b.close_region(results)
             })
@@ -122,8 +124,7 @@ impl Copier<'_> {
         args: &[Value],
     ) -> Vec<Value> {
         self.set_all(&region.params, args);
-        self.insts(pass, &region.insts);
-        self.values(&region.results)
+        pass.region(self, region)
     }
 }
 

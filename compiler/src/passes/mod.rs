@@ -1,5 +1,5 @@
 //! Passes, IR → IR: clean-ups around differentiation and before the optimiser. One pass a file, each with a before and an
-//! after at its head; all but `distribute` are exact (bit for bit the same results), all are
+//! after at its head; all but `distribute` and `row_blocks` are exact (bit for bit the same results), all are
 //! deterministic, and are verified after each run in debug builds.
 //!
 //! Nothing algebraic is done here: that is the e-graph's.
@@ -14,6 +14,7 @@ mod fold;
 mod licm;
 mod members;
 mod order;
+mod row_blocks;
 mod scan_xs;
 mod silence;
 mod simplify_regions;
@@ -48,7 +49,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 16] = [
+pub const REGISTRY: [Pass; 17] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -129,6 +130,11 @@ pub const REGISTRY: [Pass; 16] = [
         name: "spread_pool",
         stage: Stage::ForCpu,
         run: spread_pool::run,
+    },
+    Pass {
+        name: "row_blocks",
+        stage: Stage::ForCpu,
+        run: row_blocks::run,
     },
 ];
 

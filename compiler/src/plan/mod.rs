@@ -6,6 +6,7 @@
 
 mod layout;
 mod liveness;
+mod narrow;
 mod split;
 mod unslice;
 

@@ -1,6 +1,7 @@
 //! Splitting the IR of `main` into steps.
 
 use super::layout::{Layout, Layouts};
+use super::narrow::narrow;
 use super::unslice::unslice;
 use super::{Carried, Plan, Slot, Step, StepKind, liveness};
 use crate::ir::op::HostSource;
@@ -12,7 +13,7 @@ use tpuc_lang::span::Span;
 ///
 /// Constants never cross steps: each program makes its own.
 pub fn split(script: &Func) -> Plan {
-    let main = &unslice(script);
+    let main = &narrow(&unslice(script));
     let mut s = Splitter {
         main,
         constants: HashMap::new(),

@@ -10,6 +10,7 @@ pub mod dot;
 pub mod exponentials;
 pub mod indexing;
 pub mod induction;
+pub mod outer;
 pub mod reduce;
 pub mod select;
 pub mod shape;
@@ -28,6 +29,7 @@ pub const SUBJECTS: &[Subject] = &[
     ("shape", shape::RULES),
     ("broadcast", broadcast::RULES),
     ("reduce", reduce::RULES),
+    ("outer", outer::RULES),
     ("dot", dot::RULES),
     ("diagonal", diagonal::RULES),
     ("vector", vector::RULES),

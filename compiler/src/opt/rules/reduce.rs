@@ -89,7 +89,7 @@ fn reduce_ones(rw: &mut Rw) -> Option<Id> {
 }
 
 /// The dimensions of a value of this rank that stay when `axes` go.
-fn remaining(rank: usize, axes: &[usize]) -> Vec<usize> {
+pub(super) fn remaining(rank: usize, axes: &[usize]) -> Vec<usize> {
     (0..rank).filter(|d| !axes.contains(d)).collect()
 }
 

@@ -1,0 +1,199 @@
+//! A part of a program that could go block by block: what it reads and gives out, and whether it pays.
+
+use super::rows::Rows;
+use super::stages::Stages;
+use crate::ir::flops::{Work, op_work};
+use crate::ir::func::{Inst, Region, Value};
+use crate::ir::op::Op;
+use crate::ir::types::Type;
+use crate::passes::licm::operands;
+use std::collections::HashSet;
+
+/// What goes block by block.
+pub struct Block<'r> {
+    pub insts: Vec<&'r Inst>,
+    /// Made in each block anew, since every row of it is the same; in order.
+    pub starts: Vec<&'r Inst>,
+    /// What is read a block of rows at a time.
+    pub inputs: Vec<Value>,
+    /// Rows that are wanted elsewhere.
+    pub outputs: Vec<Value>,
+    /// Sums over the rows.
+    pub sums: Vec<Value>,
+    /// Rows that are neither read nor given out, but have to be in memory where there are no blocks.
+    kept: Vec<Value>,
+    /// In a block.
+    pub rows: usize,
+}
+
+/// What decides whether blocks pay; times in ns, of a machine of two cores as `tpuc calibrate` measures it.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Arrays from this size on do not stay in a cache.
+    pub large: usize,
+    /// Memory that is worth having where it costs next to no time.
+    pub much: usize,
+    /// What the loop costs for each kernel of a block, and for each large product beyond that.
+    pub kernel: f64,
+    pub product: f64,
+}
+
+/// Bytes of what has to stay in the caches: with products of matrices, which need many rows, and without.
+const BLOCK_OF_PRODUCTS: usize = 4 << 20;
+const BLOCK: usize = 1 << 19;
+/// Shorter pieces of an array are gathered too slowly.
+const PIECE: usize = 256;
+/// From so many flops a byte on, an instruction does not wait for the memory.
+const BALANCE: u64 = 4;
+const BYTES_PER_NS: f64 = 18.0;
+const FLOPS_PER_NS: f64 = 74.0;
+
+impl<'r> Block<'r> {
+    pub fn of<'t>(
+        insts: Vec<&'r Inst>,
+        stages: &Stages<'r>,
+        region: &'r Region,
+        rows: &Rows,
+        ty: &impl Fn(Value) -> &'t Type,
+    ) -> Block<'r> {
+        let made: HashSet<Value> = insts.iter().flat_map(|i| &i.results).copied().collect();
+        let read: HashSet<Value> = insts.iter().flat_map(|i| &i.args).copied().collect();
+        let started = |v: &Value| stages.starts.contains_key(v);
+        let is_input = |v: &Value| rows.axis(*v).is_some() && !made.contains(v) && !started(v);
+        let mut inputs: Vec<Value> = read.iter().copied().filter(is_input).collect();
+        inputs.sort();
+        let starts = region.insts.iter().filter(|i| {
+            let mut results = i.results.iter();
+            results.any(|v| started(v) && read.contains(v))
+        });
+
+        let own: HashSet<*const Inst> = insts.iter().map(|&i| std::ptr::from_ref(i)).collect();
+        let others = region.insts.iter();
+        let others = others.filter(|&i| !own.contains(&std::ptr::from_ref(i)));
+        let mut elsewhere: HashSet<Value> = others.flat_map(operands).collect();
+        elsewhere.extend(&region.results);
+        let results = insts.iter().flat_map(|i| &i.results).copied();
+        let (with_rows, sums): (Vec<Value>, Vec<Value>) =
+            results.partition(|&v| rows.axis(v).is_some());
+        let (outputs, within): (Vec<Value>, Vec<Value>) =
+            with_rows.iter().partition(|v| elsewhere.contains(v));
+
+        let whole = insts.iter().filter(|i| !is_fused(&i.op));
+        let stored: HashSet<Value> = whole
+            .flat_map(|i| i.args.iter().chain(&i.results))
+            .copied()
+            .collect();
+        let kept = within.into_iter().filter(|v| stored.contains(v)).collect();
+        let starts = starts.collect();
+        let mut block = Block {
+            insts,
+            starts,
+            inputs,
+            outputs,
+            sums,
+            kept,
+            rows: 0,
+        };
+        block.rows = block.size(rows, ty);
+        block
+    }
+
+    /// Whether it is quicker by clearly more than the loop costs, or takes much less memory at next to no cost.
+    pub fn pays<'t>(&self, rows: &Rows, ty: &impl Fn(Value) -> &'t Type, terms: Terms) -> bool {
+        let blocks = rows.count.div_ceil(self.rows) as f64;
+        let work = |inst: &&Inst| work(inst, ty);
+        let products = self.insts.iter().filter(|i| is_busy(i, ty)).count() as f64;
+        let sums: usize = self.sums.iter().map(|&v| 2 * ty(v).bytes()).sum();
+        let turn = terms.kernel * self.insts.len() as f64 + terms.product * products;
+        let lost = blocks * (turn + sums as f64 / BYTES_PER_NS);
+
+        let saved: usize = self.kept.iter().map(|&v| self.moved(v, ty)).sum::<usize>()
+            + self
+                .inputs
+                .iter()
+                .map(|&v| self.read_again(v, ty))
+                .sum::<usize>();
+        let kept: usize = self.kept.iter().map(|&v| ty(v).bytes()).sum();
+        let flops: u64 = self.insts.iter().map(|i| work(i).flops).sum();
+        let quicker = saved >= terms.large && saved as f64 / BYTES_PER_NS >= 4.0 * lost;
+        let smaller = kept >= terms.much && lost <= 0.02 * flops as f64 / FLOPS_PER_NS;
+        let first = |v: &Value| rows.axis(*v) == Some(0);
+        let in_one_piece = |v: &Value| first(v) || self.piece(*v, rows, ty) >= PIECE;
+        blocks > 1.0
+            && (quicker || smaller)
+            && self.outputs.iter().all(first)
+            && self.inputs.iter().all(in_one_piece)
+    }
+
+    /// The bytes of a block of an input that lie side by side.
+    fn piece<'t>(&self, v: Value, rows: &Rows, ty: &impl Fn(Value) -> &'t Type) -> usize {
+        let after = rows.axis(v).map_or(0, |axis| axis + 1);
+        let within: usize = ty(v).shape[after..].iter().product();
+        self.rows * within * ty(v).elem.bytes()
+    }
+
+    /// The bytes of a kept value that something waits for, when it is written and read in memory.
+    fn moved<'t>(&self, v: Value, ty: &impl Fn(Value) -> &'t Type) -> usize {
+        let made = self.insts.iter().filter(|i| i.results.contains(&v));
+        let writes = made.filter(|i| !is_busy(i, ty)).count();
+        (writes + self.readers(v, ty)) * ty(v).bytes()
+    }
+
+    /// The bytes of an input that are read more than once.
+    fn read_again<'t>(&self, v: Value, ty: &impl Fn(Value) -> &'t Type) -> usize {
+        self.readers(v, ty).saturating_sub(1) * ty(v).bytes()
+    }
+
+    /// The kernels that read a value and wait for it; elementwise ones are one.
+    fn readers<'t>(&self, v: Value, ty: &impl Fn(Value) -> &'t Type) -> usize {
+        let readers = || self.insts.iter().filter(|i| i.args.contains(&v));
+        let waits = readers().filter(|i| matches!(i.op, Op::Dot(_)) && !is_busy(i, ty));
+        let fused = readers().any(|i| is_fused(&i.op) && !matches!(i.op, Op::Reduce { .. }));
+        waits.count() + usize::from(fused)
+    }
+
+    /// The rows of a block: as many as fit, and where that is no great loss a divisor of all.
+    fn size<'t>(&self, rows: &Rows, ty: &impl Fn(Value) -> &'t Type) -> usize {
+        let again = self.inputs.iter().filter(|&&v| self.read_again(v, ty) > 0);
+        let bytes: usize = again.chain(&self.kept).map(|&v| ty(v).bytes()).sum();
+        let space = match self.insts.iter().any(|i| is_busy(i, ty)) {
+            true => BLOCK_OF_PRODUCTS,
+            false => BLOCK,
+        };
+        let most = (space / (bytes / rows.count).max(1)).clamp(1, rows.count);
+        let mut fewer = (most.div_ceil(2)..=most).rev();
+        let divisor = fewer.find(|&t| rows.count.is_multiple_of(t));
+        divisor.unwrap_or(most)
+    }
+}
+
+fn work<'t>(inst: &Inst, ty: &impl Fn(Value) -> &'t Type) -> Work {
+    let types = |values: &[Value]| values.iter().map(|&v| ty(v).clone()).collect::<Vec<_>>();
+    op_work(&inst.op, &types(&inst.args), &types(&inst.results))
+}
+
+/// Whether it is a product that does not wait for the memory.
+fn is_busy<'t>(inst: &Inst, ty: &impl Fn(Value) -> &'t Type) -> bool {
+    let work = || work(inst, ty);
+    matches!(inst.op, Op::Dot(_)) && work().flops > BALANCE * work().bytes
+}
+
+/// Whether it becomes part of the kernel that reads it.
+pub fn is_fused(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Compare(_)
+            | Op::Select
+            | Op::Clamp
+            | Op::Convert(_)
+            | Op::Bitcast(_)
+            | Op::Threefry
+            | Op::Broadcast { .. }
+            | Op::Reshape { .. }
+            | Op::Slice { .. }
+            | Op::Pad { .. }
+            | Op::Reduce { .. }
+    )
+}
