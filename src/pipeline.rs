@@ -114,26 +114,33 @@ pub fn plan(
         mesh,
         ..split(script)
     };
-    for func in &mut plan.programs {
-        *func = optimise(func, level, device, explain);
-    }
+    optimise(&mut plan, level, device, explain);
     plan
 }
 
-/// The e-graph, with the costs of the device, then what the device's compiler needs. With sources, what the e-graph
-/// did is said on the error stream.
-pub fn optimise(func: &Func, level: u8, device: &DeviceCost, explain: Option<&Sources>) -> Func {
+/// Each program through the e-graph, with the costs of the device, then what the device's compiler needs. With sources,
+/// what the e-graph did is said on the error stream.
+pub fn optimise(plan: &mut Plan, level: u8, device: &DeviceCost, explain: Option<&Sources>) {
+    let on_cpu = level > 0 && device.name == CPU.name;
+    for func in &mut plan.programs {
+        *func = rewritten(func, level, device, explain);
+        if on_cpu {
+            *func = passes::run(Stage::ForCpu, func);
+        }
+        if on_cpu && plan.mesh.is_empty() {
+            *func = passes::run(Stage::ForOneCpu, func);
+        }
+    }
+}
+
+fn rewritten(func: &Func, level: u8, device: &DeviceCost, explain: Option<&Sources>) -> Func {
     let whole = match level {
         0 => func.clone(),
         _ => passes::run(Stage::BeforeOptimiser, func),
     };
-    let out = match explain {
+    match explain {
         Some(sources) => explained(&whole, level, device, sources),
         None => opt::optimise(&whole, named_level(level), device).0,
-    };
-    match level > 0 && device.name == CPU.name {
-        true => passes::run(Stage::ForCpu, &out),
-        false => out,
     }
 }
 

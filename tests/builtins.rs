@@ -9,9 +9,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use support::tpuc;
 use support::values::Tolerance::{self, Mixed, Ulps};
 use support::values::{Array, difference, read};
+use support::{scratch, tpuc};
 
 const FOLDER: &str = "tests/data/builtins";
 
@@ -178,11 +178,9 @@ fn results(
     cases: &[Case],
     chunk: &[usize],
 ) -> Result<BTreeMap<String, Array>, Failed> {
-    let folder = tempfile::tempdir()?;
-    let (program, out) = (
-        folder.path().join("cases.tl"),
-        folder.path().join("out.safetensors"),
-    );
+    let first = chunk.first().map_or(0, |&number| number);
+    let folder = scratch(&format!("builtins/{subject}-{backend:?}-{first}"));
+    let (program, out) = (folder.join("cases.tl"), folder.join("out.safetensors"));
     let mut text =
         format!("main {{\n    let d = load(\"{FOLDER}/{subject}.in.safetensors\");\n    save({{\n");
     for &number in chunk {

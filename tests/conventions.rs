@@ -5,7 +5,7 @@ mod support;
 
 use std::fmt::Write;
 use std::path::Path;
-use support::{safetensors, tpuc};
+use support::{safetensors, scratch, tpuc};
 use tpuc_compiler::interp::{Array, Precision, eval};
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::ir::parse::parse;
@@ -183,8 +183,8 @@ fn same(what: &str, found: &[f64], expected: &[f64]) -> Result<(), String> {
 fn builtins() {
     let rows: Vec<Row> = rows().filter(|row| !row.is_primitive()).collect();
     assert!(rows.len() > 50, "only {} rows", rows.len());
-    let folder = tempfile::tempdir().expect("a folder for the program");
-    let path = |name: &str| folder.path().join(name).display().to_string();
+    let folder = scratch("conventions");
+    let path = |name: &str| folder.join(name).display().to_string();
     let (mut lets, mut saved) = (String::new(), Vec::new());
     for (i, row) in rows.iter().enumerate() {
         let e = row.function;

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 use support::composite::{Case, Number, cases, inputs};
 use support::program::function;
-use support::{safetensors, tpuc};
+use support::{safetensors, scratch, tpuc};
 use tpuc_compiler::ir::flops::func_work;
 use tpuc_compiler::ir::{Func, Inst, Op, Region, Value};
 use tpuc_compiler::passes::{self, Stage};
@@ -68,9 +68,10 @@ fn derivatives_agree_with_jax() {
 type Arrays = BTreeMap<String, Vec<f64>>;
 
 fn run(cases: &[Case], backend: &str) -> Result<Arrays, String> {
-    let folder = tempfile::tempdir().expect("a folder for the program");
-    let path = |name: &str| folder.path().join(name);
-    std::fs::write(path("program.tl"), program(cases, backend, folder.path())).expect("written");
+    let first = cases.first().map_or("none", |case| &case.name);
+    let folder = scratch(&format!("gradients/{first}-{backend}"));
+    let path = |name: &str| folder.join(name);
+    std::fs::write(path("program.tl"), program(cases, backend, &folder)).expect("written");
     safetensors::write(&path("in.safetensors"), &inputs(cases));
     let file = path("program.tl").display().to_string();
     let run = match backend {

@@ -74,13 +74,14 @@ fn plan(
     }
     let mut funcs = Vec::new();
     for name in &args.functions {
-        let func = pipeline::function(program, name, sources)?;
-        funcs.push(pipeline::optimise(&func, level, cost, None));
+        funcs.push(pipeline::function(program, name, sources)?);
     }
-    Ok(Plan {
+    let mut plan = Plan {
         mesh: axes,
         ..Plan::of_programs(funcs)
-    })
+    };
+    pipeline::optimise(&mut plan, level, cost, None);
+    Ok(plan)
 }
 
 fn report(

@@ -7,7 +7,7 @@ use std::path::Path;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::opt::cost::{self, device::CPU};
 use tpuc_compiler::opt::diff::{self, Diff};
-use tpuc_compiler::plan::split;
+use tpuc_compiler::plan::{Plan, split};
 use tpuc_runtime::Surroundings;
 
 /// Exit code 1 if there is a difference, as for `diff`.
@@ -56,10 +56,9 @@ fn programs(path: &Path, args: &ProgramArgs, function: Option<&str>) -> Result<V
         Some(name) => vec![pipeline::function(&program, name, &sources)?],
         None => split(&pipeline::main_script(&program, &sources)?.0).programs,
     };
-    let optimised = funcs
-        .iter()
-        .map(|f| pipeline::optimise(f, args.opt, &CPU, None));
-    Ok(optimised.collect())
+    let mut plan = Plan::of_programs(funcs);
+    pipeline::optimise(&mut plan, args.opt, &CPU, None);
+    Ok(plan.programs)
 }
 
 fn title(path: &Path, args: &ProgramArgs) -> String {

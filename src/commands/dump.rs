@@ -173,9 +173,7 @@ fn optimise(
 ) -> Result<&'static DeviceCost, Failure> {
     let explain = args.explain_opt.then_some(sources);
     let costs = costs::chosen(args.device.as_deref(), around)?;
-    for func in &mut plan.programs {
-        *func = pipeline::optimise(func, args.program.opt, costs, explain);
-    }
+    pipeline::optimise(plan, args.program.opt, costs, explain);
     Ok(costs)
 }
 

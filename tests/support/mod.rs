@@ -9,7 +9,7 @@ pub mod program;
 pub mod safetensors;
 pub mod values;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a run of the command gave.
@@ -17,6 +17,14 @@ pub struct Run {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
+}
+
+/// A folder that is the same one in every run of the tests, and this test's own. What is compiled knows the path of its
+/// program, so that only programs in such a folder are found in the cache again.
+pub fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("a folder among what is built");
+    folder
 }
 
 /// Runs the command in the root of the repository.
@@ -40,6 +48,7 @@ fn run<S: AsRef<std::ffi::OsStr>>(folder: &Path, args: &[S], env: &[(&str, &str)
         .args(args)
         .current_dir(folder)
         .env_remove("TPUC_PLUGIN")
+        .env("XDG_CACHE_HOME", scratch("cache"))
         .envs(env.iter().copied());
     let output = command
         .output()

@@ -1,11 +1,14 @@
 //! Functions of the IR on the CPU plugin, without the command around them.
 
+use super::scratch;
 use tpuc_compiler::ir::{Builder, Func, Type};
 use tpuc_compiler::lower::{self, Options};
 use tpuc_runtime::Surroundings;
+use tpuc_runtime::cache::{Cache, Key};
 use tpuc_runtime::client::{
-    Buffer, Client, ClientOptions, CompileOptions, Input, OverrideValue, Signature,
+    Buffer, Client, ClientOptions, CompileOptions, Executable, Input, OverrideValue, Signature,
 };
+use tpuc_runtime::error::Error;
 use tpuc_runtime::host::{Bytes, DType, HostArray, TensorSpec};
 use tpuc_runtime::plugin::{Device, Plugin};
 
@@ -47,9 +50,8 @@ pub fn run(client: &Client, version: &str, func: &Func, inputs: &[Vec<u64>]) -> 
     let code = module
         .to_portable_artifact(version)
         .unwrap_or_else(|e| panic!("{e}"));
-    let program = client
-        .compile(&func.name, &code, signature, &options())
-        .unwrap_or_else(|e| panic!("{e}"));
+    let program =
+        executable(client, &func.name, &code, signature).unwrap_or_else(|e| panic!("{e}"));
     let buffers: Vec<Buffer> = func
         .input_types()
         .iter()
@@ -62,6 +64,25 @@ pub fn run(client: &Client, version: &str, func: &Func, inputs: &[Vec<u64>]) -> 
         .iter()
         .map(|buffer| patterns(&buffer.to_host().expect("a result")))
         .collect()
+}
+
+/// Compiled, or from the cache of the tests.
+fn executable(
+    client: &Client,
+    name: &str,
+    code: &[u8],
+    signature: Signature,
+) -> Result<Executable, Error> {
+    let folder = scratch("cache").display().to_string();
+    let around = Surroundings::new([("XDG_CACHE_HOME".to_owned(), folder)], None, None);
+    let cache = Cache::of(&around).expect("a folder is given");
+    let key = Key::new(client.plugin_path(), code, &client.options_text(&options()));
+    if let Some(bytes) = cache.get(&key) {
+        return client.load(name, &bytes, signature);
+    }
+    let compiled = client.compile(name, code, signature, &options())?;
+    cache.put(&key, &compiled.serialize()?)?;
+    Ok(compiled)
 }
 
 /// The CPU plugin's default drops a NaN that `maximum` meets.

@@ -14,7 +14,7 @@ mod fold;
 mod licm;
 mod members;
 mod order;
-mod row_blocks;
+pub mod row_blocks;
 mod scan_xs;
 mod silence;
 mod simplify_regions;
@@ -38,6 +38,8 @@ pub enum Stage {
     BeforeOptimiser,
     /// On an optimised program that XLA's CPU compiler will get.
     ForCpu,
+    /// The same, where no array is laid over several devices.
+    ForOneCpu,
 }
 
 /// A named function from functions to functions.
@@ -133,7 +135,7 @@ pub const REGISTRY: [Pass; 17] = [
     },
     Pass {
         name: "row_blocks",
-        stage: Stage::ForCpu,
+        stage: Stage::ForOneCpu,
         run: row_blocks::run,
     },
 ];

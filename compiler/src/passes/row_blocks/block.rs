@@ -26,23 +26,51 @@ pub struct Block<'r> {
     pub rows: usize,
 }
 
-/// What decides whether blocks pay; times in ns, of a machine of two cores as `tpuc calibrate` measures it.
+/// What decides whether blocks pay, and how large they are.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// Arrays from this size on do not stay in a cache.
+    /// So many bytes less have to go through memory.
     pub large: usize,
-    /// Memory that is worth having where it costs next to no time.
+    /// Memory that is worth having where it costs next to no time, in bytes.
     pub much: usize,
-    /// What the loop costs for each kernel of a block, and for each large product beyond that.
+    /// What the loop costs for each kernel of a block, and for each large product beyond that, in ns.
     pub kernel: f64,
     pub product: f64,
+    /// How much quicker moving bytes has to become, over what the loop costs.
+    pub margin: f64,
+    /// Bytes of what has to stay in the caches: with products of matrices, which need many rows, and without.
+    pub space_of_products: usize,
+    pub space: usize,
+    /// Shorter pieces of an array, in bytes, are gathered too slowly.
+    pub piece: usize,
 }
 
-/// Bytes of what has to stay in the caches: with products of matrices, which need many rows, and without.
-const BLOCK_OF_PRODUCTS: usize = 4 << 20;
-const BLOCK: usize = 1 << 19;
-/// Shorter pieces of an array are gathered too slowly.
-const PIECE: usize = 256;
+impl Terms {
+    /// Of a machine of two cores as `tpuc calibrate` measures it.
+    pub const OF_CPU: Terms = Terms {
+        large: 16 << 20,
+        much: 64 << 20,
+        kernel: 500.0,
+        product: 10_000.0,
+        margin: 4.0,
+        space_of_products: 4 << 20,
+        space: 1 << 19,
+        piece: 256,
+    };
+
+    /// Under which everything goes row by row that can.
+    pub const ROW_BY_ROW: Terms = Terms {
+        large: 1,
+        much: usize::MAX,
+        kernel: 0.0,
+        product: 0.0,
+        margin: 0.0,
+        space_of_products: 1,
+        space: 1,
+        piece: 1,
+    };
+}
+
 /// From so many flops a byte on, an instruction does not wait for the memory.
 const BALANCE: u64 = 4;
 const BYTES_PER_NS: f64 = 18.0;
@@ -55,6 +83,7 @@ impl<'r> Block<'r> {
         region: &'r Region,
         rows: &Rows,
         ty: &impl Fn(Value) -> &'t Type,
+        terms: Terms,
     ) -> Block<'r> {
         let made: HashSet<Value> = insts.iter().flat_map(|i| &i.results).copied().collect();
         let read: HashSet<Value> = insts.iter().flat_map(|i| &i.args).copied().collect();
@@ -94,7 +123,7 @@ impl<'r> Block<'r> {
             kept,
             rows: 0,
         };
-        block.rows = block.size(rows, ty);
+        block.rows = block.size(rows, ty, terms);
         block
     }
 
@@ -115,10 +144,10 @@ impl<'r> Block<'r> {
                 .sum::<usize>();
         let kept: usize = self.kept.iter().map(|&v| ty(v).bytes()).sum();
         let flops: u64 = self.insts.iter().map(|i| work(i).flops).sum();
-        let quicker = saved >= terms.large && saved as f64 / BYTES_PER_NS >= 4.0 * lost;
+        let quicker = saved >= terms.large && saved as f64 / BYTES_PER_NS >= terms.margin * lost;
         let smaller = kept >= terms.much && lost <= 0.02 * flops as f64 / FLOPS_PER_NS;
         let first = |v: &Value| rows.axis(*v) == Some(0);
-        let in_one_piece = |v: &Value| first(v) || self.piece(*v, rows, ty) >= PIECE;
+        let in_one_piece = |v: &Value| first(v) || self.piece(*v, rows, ty) >= terms.piece;
         blocks > 1.0
             && (quicker || smaller)
             && self.outputs.iter().all(first)
@@ -153,12 +182,12 @@ impl<'r> Block<'r> {
     }
 
     /// The rows of a block: as many as fit, and where that is no great loss a divisor of all.
-    fn size<'t>(&self, rows: &Rows, ty: &impl Fn(Value) -> &'t Type) -> usize {
+    fn size<'t>(&self, rows: &Rows, ty: &impl Fn(Value) -> &'t Type, terms: Terms) -> usize {
         let again = self.inputs.iter().filter(|&&v| self.read_again(v, ty) > 0);
         let bytes: usize = again.chain(&self.kept).map(|&v| ty(v).bytes()).sum();
         let space = match self.insts.iter().any(|i| is_busy(i, ty)) {
-            true => BLOCK_OF_PRODUCTS,
-            false => BLOCK,
+            true => terms.space_of_products,
+            false => terms.space,
         };
         let most = (space / (bytes / rows.count).max(1)).clamp(1, rows.count);
         let mut fewer = (most.div_ceil(2)..=most).rev();

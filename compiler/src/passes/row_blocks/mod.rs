@@ -30,16 +30,10 @@ use crate::ir::func::{Func, Region, Value};
 use crate::ir::literal::Literal;
 use crate::ir::op::{BinaryOp, Op};
 use crate::ir::types::{Elem, Type};
-use block::{Block, Terms};
+use block::Block;
+pub use block::Terms;
 use rows::Rows;
 use stages::Stages;
-
-const TERMS: Terms = Terms {
-    large: 16 << 20,
-    much: 64 << 20,
-    kernel: 500.0,
-    product: 10_000.0,
-};
 
 /// Classes of rows that are looked at in a region.
 const MOST_CLASSES: usize = 8;
@@ -48,10 +42,11 @@ const MOST_CLASSES: usize = 8;
 const MOST_CUTS: usize = 8;
 
 pub fn run(func: &Func) -> Func {
-    blocked(func, TERMS)
+    blocked(func, Terms::OF_CPU)
 }
 
-fn blocked(func: &Func, terms: Terms) -> Func {
+/// As [`run`], on these terms.
+pub fn blocked(func: &Func, terms: Terms) -> Func {
     let mut func = func.clone();
     for _ in 0..MOST_CUTS {
         let mut pass = RowBlocks {
@@ -115,7 +110,7 @@ impl RowBlocks {
         classes.into_iter().take(MOST_CLASSES).find_map(|rows| {
             let stages = Stages::of(region, &rows, &ty);
             let judged = |part| {
-                let block = Block::of(part, &stages, region, &rows, &ty);
+                let block = Block::of(part, &stages, region, &rows, &ty, self.terms);
                 let pays = block.pays(&rows, &ty, self.terms);
                 (block, pays)
             };

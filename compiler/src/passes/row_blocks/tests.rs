@@ -1,7 +1,6 @@
 //! Blocks at small sizes: what becomes of a function, that it means the same, and where it is left alone.
 
-use super::block::Terms;
-use super::blocked;
+use super::{Terms, blocked};
 use crate::interp::{Array, Precision, eval};
 use crate::ir::Func;
 use crate::ir::literal::encode_f64;
@@ -12,9 +11,8 @@ use crate::ir::verify::verify;
 /// Every block pays that saves anything.
 const EAGER: Terms = Terms {
     large: 16,
-    much: 1 << 40,
-    kernel: 0.0,
-    product: 0.0,
+    margin: 0.0,
+    ..Terms::OF_CPU
 };
 
 fn values(func: &Func) -> Vec<Vec<f64>> {
