@@ -3,11 +3,10 @@
 use super::rows::Rows;
 use super::stages::Stages;
 use crate::ir::flops::{Work, op_work};
-use crate::ir::func::{Inst, Region, Value};
+use crate::ir::func::{Inst, Value};
 use crate::ir::op::Op;
 use crate::ir::types::Type;
-use crate::passes::licm::operands;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What goes block by block.
 pub struct Block<'r> {
@@ -22,6 +21,8 @@ pub struct Block<'r> {
     pub sums: Vec<Value>,
     /// Rows that are neither read nor given out, but have to be in memory where there are no blocks.
     kept: Vec<Value>,
+    readers: HashMap<Value, Vec<&'r Inst>>,
+    makers: HashMap<Value, &'r Inst>,
     /// In a block.
     pub rows: usize,
 }
@@ -80,47 +81,50 @@ impl<'r> Block<'r> {
     pub fn of<'t>(
         insts: Vec<&'r Inst>,
         stages: &Stages<'r>,
-        region: &'r Region,
         rows: &Rows,
         ty: &impl Fn(Value) -> &'t Type,
         terms: Terms,
     ) -> Block<'r> {
-        let made: HashSet<Value> = insts.iter().flat_map(|i| &i.results).copied().collect();
-        let read: HashSet<Value> = insts.iter().flat_map(|i| &i.args).copied().collect();
-        let started = |v: &Value| stages.starts.contains_key(v);
-        let is_input = |v: &Value| rows.axis(*v).is_some() && !made.contains(v) && !started(v);
-        let mut inputs: Vec<Value> = read.iter().copied().filter(is_input).collect();
+        let mut readers: HashMap<Value, Vec<&Inst>> = HashMap::new();
+        let mut makers: HashMap<Value, &Inst> = HashMap::new();
+        for &inst in &insts {
+            let read: HashSet<Value> = inst.args.iter().copied().collect();
+            read.into_iter()
+                .for_each(|v| readers.entry(v).or_default().push(inst));
+            makers.extend(inst.results.iter().map(|&v| (v, inst)));
+        }
+        let is_input = |v: &Value| {
+            rows.axis(*v).is_some() && !makers.contains_key(v) && !stages.starts.contains_key(v)
+        };
+        let mut inputs: Vec<Value> = readers.keys().copied().filter(is_input).collect();
         inputs.sort();
-        let starts = region.insts.iter().filter(|i| {
-            let mut results = i.results.iter();
-            results.any(|v| started(v) && read.contains(v))
-        });
+        let starts = readers.keys().filter_map(|v| stages.starts.get(v));
+        let mut starts: Vec<(usize, &Inst)> = starts.copied().collect();
+        starts.sort_by_key(|(place, _)| *place);
 
-        let own: HashSet<*const Inst> = insts.iter().map(|&i| std::ptr::from_ref(i)).collect();
-        let others = region.insts.iter();
-        let others = others.filter(|&i| !own.contains(&std::ptr::from_ref(i)));
-        let mut elsewhere: HashSet<Value> = others.flat_map(operands).collect();
-        elsewhere.extend(&region.results);
+        let read_elsewhere = |v: &Value| {
+            let within = readers.get(v).map_or(0, Vec::len);
+            stages.reads.get(v).is_some_and(|&all| all > within)
+        };
         let results = insts.iter().flat_map(|i| &i.results).copied();
         let (with_rows, sums): (Vec<Value>, Vec<Value>) =
             results.partition(|&v| rows.axis(v).is_some());
         let (outputs, within): (Vec<Value>, Vec<Value>) =
-            with_rows.iter().partition(|v| elsewhere.contains(v));
-
+            with_rows.into_iter().partition(read_elsewhere);
         let whole = insts.iter().filter(|i| !is_fused(&i.op));
         let stored: HashSet<Value> = whole
             .flat_map(|i| i.args.iter().chain(&i.results))
             .copied()
             .collect();
-        let kept = within.into_iter().filter(|v| stored.contains(v)).collect();
-        let starts = starts.collect();
         let mut block = Block {
             insts,
-            starts,
+            starts: starts.into_iter().map(|(_, inst)| inst).collect(),
             inputs,
             outputs,
             sums,
-            kept,
+            kept: within.into_iter().filter(|v| stored.contains(v)).collect(),
+            readers,
+            makers,
             rows: 0,
         };
         block.rows = block.size(rows, ty, terms);
@@ -163,9 +167,8 @@ impl<'r> Block<'r> {
 
     /// The bytes of a kept value that something waits for, when it is written and read in memory.
     fn moved<'t>(&self, v: Value, ty: &impl Fn(Value) -> &'t Type) -> usize {
-        let made = self.insts.iter().filter(|i| i.results.contains(&v));
-        let writes = made.filter(|i| !is_busy(i, ty)).count();
-        (writes + self.readers(v, ty)) * ty(v).bytes()
+        let waits = self.makers.get(&v).is_some_and(|i| !is_busy(i, ty));
+        (usize::from(waits) + self.readers(v, ty)) * ty(v).bytes()
     }
 
     /// The bytes of an input that are read more than once.
@@ -175,7 +178,7 @@ impl<'r> Block<'r> {
 
     /// The kernels that read a value and wait for it; elementwise ones are one.
     fn readers<'t>(&self, v: Value, ty: &impl Fn(Value) -> &'t Type) -> usize {
-        let readers = || self.insts.iter().filter(|i| i.args.contains(&v));
+        let readers = || self.readers.get(&v).into_iter().flatten();
         let waits = readers().filter(|i| matches!(i.op, Op::Dot(_)) && !is_busy(i, ty));
         let fused = readers().any(|i| is_fused(&i.op) && !matches!(i.op, Op::Reduce { .. }));
         waits.count() + usize::from(fused)

@@ -110,7 +110,7 @@ impl RowBlocks {
         classes.into_iter().take(MOST_CLASSES).find_map(|rows| {
             let stages = Stages::of(region, &rows, &ty);
             let judged = |part| {
-                let block = Block::of(part, &stages, region, &rows, &ty, self.terms);
+                let block = Block::of(part, &stages, &rows, &ty, self.terms);
                 let pays = block.pays(&rows, &ty, self.terms);
                 (block, pays)
             };

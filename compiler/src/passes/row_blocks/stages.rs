@@ -16,8 +16,10 @@ pub struct Stage<'r> {
 
 pub struct Stages<'r> {
     pub stages: Vec<Stage<'r>>,
-    /// What makes rows that are all alike, by its result.
-    pub starts: HashMap<Value, &'r Inst>,
+    /// What makes rows that are all alike, by its result, and its place in the region.
+    pub starts: HashMap<Value, (usize, &'r Inst)>,
+    /// How many instructions read a value; the results of the region count as one.
+    pub reads: HashMap<Value, usize>,
 }
 
 impl<'r> Stage<'r> {
@@ -68,7 +70,14 @@ impl<'r> Stages<'r> {
         postpone(region, &roles, &mut at);
         let mut stages: Vec<Stage> = Vec::new();
         let mut starts = HashMap::new();
-        for ((inst, &role), at) in region.insts.iter().zip(&roles).zip(at) {
+        let mut reads: HashMap<Value, usize> = HashMap::new();
+        let results: HashSet<Value> = region.results.iter().copied().collect();
+        reads.extend(results.into_iter().map(|v| (v, 1)));
+        for (i, inst) in region.insts.iter().enumerate() {
+            let (role, at) = (roles[i], at[i]);
+            let read: HashSet<Value> = operands(inst).collect();
+            read.into_iter()
+                .for_each(|v| *reads.entry(v).or_default() += 1);
             if stages.len() <= at {
                 stages.resize_with(at + 1, Stage::default);
             }
@@ -77,10 +86,14 @@ impl<'r> Stages<'r> {
                 false => stages[at].outside.push(inst),
             }
             if role == Role::Starts {
-                starts.extend(inst.results.iter().map(|&v| (v, inst)));
+                starts.extend(inst.results.iter().map(|&v| (v, (i, inst))));
             }
         }
-        Stages { stages, starts }
+        Stages {
+            stages,
+            starts,
+            reads,
+        }
     }
 }
 
