@@ -4,7 +4,7 @@ import importlib.util
 import pathlib
 import sys
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 BENCH = pathlib.Path(__file__).resolve().parent
 ROOT = BENCH.parent
@@ -32,6 +32,7 @@ class Case:
     flops: float = 0.0  # of matrix products in a lap, the least that the work needs
     bytes: float = 0.0  # through the main memory in a lap, likewise
     start: str = ""  # the script that writes what all start from, for the peers that cannot draw the same numbers
+    options: list[str] = field(default_factory=list)  # of `tpuc run`
 
 
 def installed(extra):
@@ -52,11 +53,13 @@ def load(name):
     folder = BENCH / "cases" / name
     table = tomllib.loads((folder / "case.toml").read_text())
     source = table["program"]
-    ours = Program(OURS, f"`tpuc run {source}`", [str(tpuc()), "run", str(ROOT / source)])
+    options = table.get("options", [])
+    shown = " ".join(["tpuc run", source, *options])
+    ours = Program(OURS, f"`{shown}`", [str(tpuc()), "run", str(ROOT / source), *options])
     peers = [Program(peer["name"], peer["what"], _command(name, peer), peer.get("with")) for peer in table["peers"]]
     return Case(name, table["title"], source, table["lap"], table["tolerance"], table.get("expect", {}),
                 [ours, *peers], table["floor"]["flops"], table["floor"]["bytes"],
-                str(folder / table.get("start", "peer.py")))
+                str(folder / table.get("start", "peer.py")), options)
 
 
 def _command(case, peer):

@@ -143,7 +143,7 @@ def compiler(case):
     commands = {
         "version": [tpuc, "--version"],
         "check": [tpuc, "check", source],
-        "stablehlo": [tpuc, "dump-hlo", source, "--stage", "stablehlo"],
+        "stablehlo": [tpuc, "dump-hlo", source, "--stage", "stablehlo", *case.options],
     }
     runs = {name: [] for name in commands}
     say(f"{case.name}: the compiler alone")
