@@ -77,9 +77,7 @@ fn scaled(rw: &mut Rw, op: BinaryOp) -> Option<Id> {
         false => (y, x),
     };
     let place = |d: &usize| small.1.iter().position(|s| s == d);
-    let Some(places) = z.1.iter().map(place).collect::<Option<Vec<usize>>>() else {
-        return None;
-    };
+    let places = z.1.iter().map(place).collect::<Option<Vec<usize>>>()?;
     let shape = rw.shape(small.0);
     let scale = rw.broadcast(z.0, shape, places)?;
     small.0 = rw.binary(op, small.0, scale)?;
