@@ -109,6 +109,7 @@ pub const RULES: &[Rule] = &[
     Rule::new("reciprocal-twice",     Reassoc,  "div(1, div(1, x))",           "x").when("float x"),
     Rule::new("mul-div-same",         Fast,     "mul(x, div(y, x))",           "y").when("float x"),
     Rule::new("div-mul-same",         Fast,     "div(mul(x, y), x)",           "y").when("float x"),
+    Rule::new("quotients-multiplied",  Fast,     "mul(div(x, y), div(z, w))",   "div(mul(x, z), mul(y, w))").when("float x"),
     Rule::new("quotients-cancel",     Fast,     "mul(div(x, y), div(z, x))",   "div(z, y)").when("float x"),
     Rule::new("factor-cancels",       Fast,     "div(mul(x, y), mul(x, z))",   "div(y, z)").when("float x"),
 

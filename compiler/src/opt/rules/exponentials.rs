@@ -64,5 +64,6 @@ pub const RULES: &[Rule] = &[
     Rule::new("log-of-pow",           Fast,     "log(pow(x, C))",                  "mul(log(x), C)").when("nonneg x"),
     Rule::new("exp-of-half-log",      Fast,     "exp(mul(log(x), 0.5))",           "sqrt(x)"),
     Rule::new("logistic-formula",     Fast,     "div(1, add(exp(neg(x)), 1))",     "logistic(x)"),
+    Rule::new("tanh-of-exponentials", Fast,     "div(sub(exp(x), exp(neg(x))), add(exp(x), exp(neg(x))))", "tanh(x)"),
     Rule::new("tanh-formula",         Fast,     "sub(mul(logistic(mul(x, 2)), 2), 1)", "tanh(x)"),
 ];
