@@ -238,6 +238,15 @@ impl<'a> World<'a> {
             }
             ItemKind::Mesh(axes) => {
                 if id == ROOT {
+                    if let Some((_, before)) = self.meshes.first() {
+                        let problem = Problem::Duplicate {
+                            what: "item",
+                            name: "mesh".into(),
+                            span: item.span,
+                            before: *before,
+                        };
+                        self.report(&Names::default(), problem);
+                    }
                     self.meshes.push((axes, item.span));
                 }
                 return;
