@@ -1,8 +1,8 @@
-//! Whether a compiled program fits its device, which is known before it runs.
+//! What programs take: whether one fits its device, which is known before it runs, and what work leaves behind.
 
 use super::{Client, Executable, Signature};
 use crate::error::Error;
-use crate::ffi::CompiledMemory;
+use crate::ffi::{self, CompiledMemory};
 use crate::host::TensorSpec;
 
 impl Client {
@@ -19,6 +19,12 @@ impl Client {
             machine_memory(&text??).map(|bytes| bytes / devices.max(1) as u64)
         })
     }
+}
+
+/// Gives back the memory that work left behind: freed heap, and the code that it ran, most of which nothing runs again.
+pub fn give_back() {
+    ffi::trim_heap();
+    ffi::forget_code();
 }
 
 impl Executable {

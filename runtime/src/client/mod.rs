@@ -25,7 +25,7 @@ pub use crate::ffi::{CompiledMemory, DeviceMemory};
 pub use buffer::{Buffer, Upload};
 pub use compile::{CompileOptions, OverrideValue};
 pub use executable::{Executable, Input};
-pub use memory::show_bytes;
+pub use memory::{give_back, show_bytes};
 pub use profile::DeviceProfile;
 pub use signature::{Placed, Signature};
 pub use topology::{Compiled, DeviceFacts, Topology};
