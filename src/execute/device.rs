@@ -1,6 +1,6 @@
 //! The backend of PJRT devices.
 
-use super::{Backend, Input, Located, effort, mesh};
+use super::{Backend, Input, Located, mesh};
 use crate::convert;
 use crate::failure::Failure;
 use crate::parallel;
@@ -48,17 +48,9 @@ impl DeviceBackend {
         programs: Vec<Lowered>,
         stores: Stores<'_>,
     ) -> Result<DeviceBackend, Failure> {
-        let programs = programs.into_iter().zip(effort::worthwhile(plan)).collect();
         // The front end and MLIR are done; below, the plugin's compiler is. What they took would stay resident.
         client::give_back();
-        let noted = parallel::map(programs, |(program, optimised)| {
-            let mut options = compile_options(&client);
-            if !optimised && client.platform() == "cpu" {
-                let level = "xla_backend_optimization_level".to_owned();
-                options.overrides.push((level, OverrideValue::Int(0)));
-            }
-            executable(&client, program, stores, &options)
-        });
+        let noted = parallel::map(programs, |p| executable(&client, p, stores));
         let noted: Vec<Noted> = noted.into_iter().collect::<Result<_, _>>()?;
         client::give_back();
         let (programs, notes) = noted.into_iter().unzip();
@@ -100,12 +92,8 @@ pub struct Note {
 
 type Noted = (Executable, Note);
 
-fn executable(
-    client: &Client,
-    program: Lowered,
-    stores: Stores<'_>,
-    options: &CompileOptions,
-) -> Result<Noted, Failure> {
+fn executable(client: &Client, program: Lowered, stores: Stores<'_>) -> Result<Noted, Failure> {
+    let options = compile_options(client);
     let Lowered {
         name,
         label,
@@ -129,16 +117,16 @@ fn executable(
         return Ok((loaded, note("compiled ahead of time".into())));
     }
     let Some(cache) = stores.cache else {
-        let compiled = client.compile(&name, &code, signature, options)?;
+        let compiled = client.compile(&name, &code, signature, &options)?;
         return Ok((compiled, because("there is no cache".into())));
     };
-    let key = Key::new(client.plugin_path(), &code, &client.options_text(options));
+    let key = Key::new(client.plugin_path(), &code, &client.options_text(&options));
     if let Some(bytes) = cache.get(&key)
         && let Ok(loaded) = client.load(&name, &bytes, signature.clone())
     {
         return Ok((loaded, note("from the cache".into())));
     }
-    let compiled = client.compile(&name, &code, signature, options)?;
+    let compiled = client.compile(&name, &code, signature, &options)?;
     // A plugin that cannot serialise, or a full disk, costs only the next compilation.
     if let Ok(bytes) = compiled.serialize() {
         let _ = cache.put(&key, &bytes);

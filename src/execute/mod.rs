@@ -5,7 +5,6 @@
 pub mod checkpoint;
 pub mod device;
 mod effects;
-mod effort;
 pub mod interpreter;
 pub mod mesh;
 pub mod profile;

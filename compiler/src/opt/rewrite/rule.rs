@@ -115,6 +115,11 @@ type Condition = fn(&Graph, Id) -> bool;
 pub const CONDITIONS: &[(&str, Condition)] = &[
     ("int", |g, x| g.data(x).ty().elem.is_int()),
     ("float", |g, x| g.data(x).ty().elem.is_float()),
+    // XLA leaves out roundings to narrower floats between operations that it knows, so that such stay as they are.
+    ("wide", |g, x| {
+        let elem = g.data(x).ty().elem;
+        elem.is_float() && elem.bits() >= 32
+    }),
     ("bool", |g, x| g.data(x).ty().elem == Elem::Bool),
     ("signed", |g, x| g.data(x).ty().elem.is_signed_int()),
     ("unsigned", |g, x| g.data(x).ty().elem.is_unsigned_int()),

@@ -25,7 +25,7 @@ pub const RULES: &[Rule] = &[
     Rule::new("select-larger-eq-int",  Exact,    "select(le(x, y), y, x)",                  "max(x, y)").when("int x"),
     Rule::new("select-positive",       Exact,    "select(lt(0, x), x, 0)",                  "max(x, 0)").when("no_nan x"),
     Rule::new("select-positive-fast",  Fast,     "select(lt(0, x), x, 0)",                  "max(x, 0)"),
-    Rule::new("select-not-negative",   Exact,    "select(le(x, 0), 0, x)",                  "max(x, 0)"),
+    Rule::new("select-not-negative",   Exact,    "select(le(x, 0), 0, x)",                  "max(x, 0)").when("wide x"),
     Rule::new("select-smaller",        Fast,     "select(lt(x, y), x, y)",                  "min(x, y)").when("float x"),
     Rule::new("select-larger",         Fast,     "select(lt(x, y), y, x)",                  "max(x, y)").when("float x"),
     Rule::new("select-equal-int",      Exact,    "select(eq(x, y), x, y)",                  "y").when("int x"),

@@ -28,6 +28,7 @@ fn broken(condition: &str, ty: &Type, seen: &[Array]) -> Option<bool> {
     Some(match condition {
         "int" => elem.is_float() || elem == Elem::Bool,
         "float" => !elem.is_float(),
+        "wide" => !elem.is_float() || elem.bits() < 32,
         "bool" => elem != Elem::Bool,
         "signed" => !elem.is_signed_int(),
         "unsigned" => !elem.is_unsigned_int(),
