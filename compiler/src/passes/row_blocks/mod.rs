@@ -1,5 +1,5 @@
-//! What goes row by row over large arrays goes block by block of rows, in a loop, where that keeps what is between its
-//! products in the caches, and out of memory.
+//! What goes row by row over large arrays goes block by block of rows, in a loop, where what is between its products would take much
+//! memory.
 //!
 //! ```text
 //! %1 = dot_general[contract = [1] x [0]] %x, %w          %r = scan[length = 100, carry = 1] %zero
@@ -14,8 +14,8 @@
 //!                                                        }
 //! ```
 //!
-//! A loss and its gradient over all data then read each row once, and the evaluation of a network over a data set needs no memory for
-//! what its layers make of all of it. Sums over rows come in another order than without.
+//! The evaluation of a network over a data set then needs no memory for what its layers make of all of it. Sums over rows come in another
+//! order than without.
 
 mod axes;
 mod block;
@@ -100,7 +100,7 @@ impl RowBlocks {
             .flat_map(|i| i.args.iter().chain(&i.results))
             .copied()
             .collect();
-        seeds.retain(|&v| 2 * ty(v).bytes() >= self.terms.large);
+        seeds.retain(|&v| 4 * ty(v).bytes() >= self.terms.much);
         seeds.sort();
         seeds.dedup();
         if seeds.is_empty() || region.insts.iter().any(has_effect) {

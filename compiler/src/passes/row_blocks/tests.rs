@@ -10,8 +10,8 @@ use crate::ir::verify::verify;
 
 /// Every block pays that saves anything.
 const EAGER: Terms = Terms {
-    large: 16,
-    margin: 0.0,
+    much: 1,
+    share: f64::INFINITY,
     ..Terms::OF_CPU
 };
 
