@@ -73,18 +73,13 @@ unsafe extern "C" fn get(args: *mut PJRT_KeyValueGetCallback_Args) -> *mut PJRT_
         let args = &mut *args;
         let key = copy_bytes(args.key, args.key_size);
         let timeout = Duration::from_millis(u64::try_from(args.timeout_in_ms).unwrap_or(0));
-        match store(args.user_arg)
-            .get(&key, timeout)
-            .and_then(|v| hand_out(&v))
-        {
-            Ok((value, size)) => {
-                args.value = value;
-                args.value_size = size;
-                args.value_deleter_callback = Some(delete);
-                std::ptr::null_mut()
-            }
-            Err(failure) => raise(args.callback_error, &failure),
-        }
+        let found = store(args.user_arg).get(&key, timeout);
+        let to = (
+            &mut args.value,
+            &mut args.value_size,
+            &mut args.value_deleter_callback,
+        );
+        answer(found, to, args.callback_error)
     }
 }
 
@@ -93,18 +88,13 @@ unsafe extern "C" fn try_get(args: *mut TryGetArgs) -> *mut PJRT_Error {
     unsafe {
         let args = &mut *args;
         let key = copy_bytes(args.key, args.key_size);
-        match store(args.user_arg)
-            .try_get(&key)
-            .and_then(|v| hand_out(&v))
-        {
-            Ok((value, size)) => {
-                args.value = value;
-                args.value_size = size;
-                args.value_deleter_callback = Some(delete);
-                std::ptr::null_mut()
-            }
-            Err(failure) => raise(args.callback_error, &failure),
-        }
+        let found = store(args.user_arg).try_get(&key);
+        let to = (
+            &mut args.value,
+            &mut args.value_size,
+            &mut args.value_deleter_callback,
+        );
+        answer(found, to, args.callback_error)
     }
 }
 
@@ -126,6 +116,31 @@ unsafe extern "C" fn put(args: *mut PJRT_KeyValuePutCallback_Args) -> *mut PJRT_
 unsafe fn store<'a>(user_arg: *mut c_void) -> &'a dyn KeyValueStore {
     // SAFETY: passed on to the caller.
     unsafe { &**user_arg.cast::<Arc<dyn KeyValueStore>>() }
+}
+
+/// Where the arguments of a callback take a value, its length and what frees it.
+type Answer<'a> = (
+    &'a mut *mut c_char,
+    &'a mut usize,
+    &'a mut PJRT_KeyValueGetCallback_ValueDeleter,
+);
+
+/// # Safety
+/// As of [`raise`].
+unsafe fn answer(
+    found: Result<Vec<u8>, Failure>,
+    (value, size, deleter): Answer<'_>,
+    maker: *mut PJRT_CallbackError,
+) -> *mut PJRT_Error {
+    match found.and_then(|v| hand_out(&v)) {
+        Ok(given) => {
+            (*value, *size) = given;
+            *deleter = Some(delete);
+            std::ptr::null_mut()
+        }
+        // SAFETY: passed on to the caller.
+        Err(failure) => unsafe { raise(maker, &failure) },
+    }
 }
 
 /// A copy of a value that [`delete`] frees.
