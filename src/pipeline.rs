@@ -122,7 +122,14 @@ pub fn plan(
 /// what the e-graph did is said on the error stream.
 pub fn optimise(plan: &mut Plan, level: u8, device: &DeviceCost, explain: Option<&Sources>) {
     let on_cpu = level > 0 && device.name == CPU.name;
-    for func in &mut plan.programs {
+    let once = plan.outside_loops();
+    for (i, func) in plan.programs.iter_mut().enumerate() {
+        if level > 0 {
+            *func = passes::run(Stage::BeforeOptimiser, func);
+        }
+        if on_cpu && once.contains(&i) {
+            *func = passes::run(Stage::OnceOnCpu, func);
+        }
         *func = rewritten(func, level, device, explain);
         if on_cpu {
             *func = passes::run(Stage::ForCpu, func);
@@ -134,13 +141,9 @@ pub fn optimise(plan: &mut Plan, level: u8, device: &DeviceCost, explain: Option
 }
 
 fn rewritten(func: &Func, level: u8, device: &DeviceCost, explain: Option<&Sources>) -> Func {
-    let whole = match level {
-        0 => func.clone(),
-        _ => passes::run(Stage::BeforeOptimiser, func),
-    };
     match explain {
-        Some(sources) => explained(&whole, level, device, sources),
-        None => opt::optimise(&whole, named_level(level), device).0,
+        Some(sources) => explained(func, level, device, sources),
+        None => opt::optimise(func, named_level(level), device).0,
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod copy;
 pub(crate) mod cse;
 mod dce;
 mod distribute;
+mod draw_blocks;
 mod erase;
 mod fold;
 mod licm;
@@ -36,6 +37,8 @@ pub enum Stage {
     AfterDerivatives,
     /// On a program that is about to be optimised; no longer bit for bit, where sums come in another order.
     BeforeOptimiser,
+    /// Then, on one that XLA's CPU compiler will get and that runs once.
+    OnceOnCpu,
     /// On an optimised program that XLA's CPU compiler will get.
     ForCpu,
     /// The same, where no array is laid over several devices.
@@ -51,7 +54,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 17] = [
+pub const REGISTRY: [Pass; 18] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -122,6 +125,11 @@ pub const REGISTRY: [Pass; 17] = [
         name: "distribute",
         stage: Stage::BeforeOptimiser,
         run: distribute::run,
+    },
+    Pass {
+        name: "draw_blocks",
+        stage: Stage::OnceOnCpu,
+        run: draw_blocks::run,
     },
     Pass {
         name: "canonical_conv",

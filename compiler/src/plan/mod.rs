@@ -54,6 +54,13 @@ impl Plan {
         }
     }
 
+    /// The programs that no loop of the host runs.
+    pub fn outside_loops(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        outside_loops(&self.steps, &mut found);
+        found
+    }
+
     /// For each program, the layouts of its slots; of one that no step runs, what it says itself.
     pub fn program_layouts(&self) -> Vec<ProgramLayouts> {
         let mut found: Vec<Option<ProgramLayouts>> = vec![None; self.programs.len()];
@@ -86,6 +93,21 @@ impl Plan {
         programs
             .map(|(func, l)| l.unwrap_or_else(|| own(func)))
             .collect()
+    }
+}
+
+fn outside_loops(steps: &[Step], found: &mut Vec<usize>) {
+    for step in steps {
+        match &step.kind {
+            StepKind::Run { program, .. } => found.push(*program),
+            StepKind::If {
+                then, otherwise, ..
+            } => {
+                outside_loops(then, found);
+                outside_loops(otherwise, found);
+            }
+            _ => {}
+        }
     }
 }
 
