@@ -1,7 +1,9 @@
 //! The command line: names, options and help texts.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use tpuc_compiler::passes::{Pass, REGISTRY};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -187,6 +189,9 @@ pub struct DumpArgs {
     /// What to print.
     #[arg(long, value_enum, default_value_t = Stage::Stablehlo)]
     pub stage: Stage,
+    /// Print the IR as this pass leaves it, instead of a stage. `docs/ir.md` says what each does.
+    #[arg(long, value_name = "PASS", value_parser = pass(), conflicts_with_all = ["stage", "explain_opt"])]
+    pub after: Option<&'static Pass>,
     /// Only this function, at the shapes of its first call from `main` (or as it is, if it has no parameters to infer).
     #[arg(long = "fn", value_name = "NAME")]
     pub function: Option<String>,
@@ -208,6 +213,14 @@ pub struct DumpArgs {
     /// Say what the optimiser did, and why each value became what it did, on the error stream.
     #[arg(long)]
     pub explain_opt: bool,
+}
+
+/// A pass by its name.
+fn pass() -> impl TypedValueParser<Value = &'static Pass> {
+    PossibleValuesParser::new(REGISTRY.iter().map(|pass| pass.name)).map(|name| {
+        let named = REGISTRY.iter().find(|pass| pass.name == name);
+        named.unwrap_or_else(|| unreachable!("{name} is not among its own possible values"))
+    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

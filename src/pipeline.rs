@@ -11,7 +11,7 @@ use tpuc_compiler::ir::Func;
 use tpuc_compiler::lower::{self, Mesh, Module};
 use tpuc_compiler::opt::cost::device::{CPU, DeviceCost};
 use tpuc_compiler::opt::{self, Level};
-use tpuc_compiler::passes::{self, Stage};
+use tpuc_compiler::passes::{self, Pass, Stage};
 use tpuc_compiler::plan::{Plan, split};
 use tpuc_compiler::specialise::{self, Instance};
 use tpuc_lang::check::{self, Checked, Options};
@@ -118,26 +118,71 @@ pub fn plan(
     plan
 }
 
+/// What a program goes through on its way to a device.
+#[derive(Clone, Copy)]
+enum Leg {
+    Passes(Stage),
+    EGraph,
+}
+
+/// The way of each program of a plan, in order.
+fn routes(plan: &Plan, level: u8, device: &DeviceCost) -> Vec<Vec<Leg>> {
+    let on_cpu = level > 0 && device.name == CPU.name;
+    let once = plan.outside_loops();
+    let route = |program: usize| {
+        let legs = [
+            (level > 0, Leg::Passes(Stage::BeforeOptimiser)),
+            (
+                on_cpu && once.contains(&program),
+                Leg::Passes(Stage::OnceOnCpu),
+            ),
+            (true, Leg::EGraph),
+            (on_cpu, Leg::Passes(Stage::ForCpu)),
+            (
+                on_cpu && plan.mesh.is_empty(),
+                Leg::Passes(Stage::ForOneCpu),
+            ),
+        ];
+        legs.into_iter()
+            .filter_map(|(taken, leg)| taken.then_some(leg))
+    };
+    (0..plan.programs.len())
+        .map(|program| route(program).collect())
+        .collect()
+}
+
 /// Each program through the e-graph, with the costs of the device, then what the device's compiler needs. With sources,
 /// what the e-graph did is said on the error stream.
 pub fn optimise(plan: &mut Plan, level: u8, device: &DeviceCost, explain: Option<&Sources>) {
-    let on_cpu = level > 0 && device.name == CPU.name;
-    let once = plan.outside_loops();
-    for (i, func) in plan.programs.iter_mut().enumerate() {
-        if level > 0 {
-            *func = passes::run(Stage::BeforeOptimiser, func);
-        }
-        if on_cpu && once.contains(&i) {
-            *func = passes::run(Stage::OnceOnCpu, func);
-        }
-        *func = rewritten(func, level, device, explain);
-        if on_cpu {
-            *func = passes::run(Stage::ForCpu, func);
-        }
-        if on_cpu && plan.mesh.is_empty() {
-            *func = passes::run(Stage::ForOneCpu, func);
+    let routes = routes(plan, level, device);
+    for (func, route) in plan.programs.iter_mut().zip(routes) {
+        for leg in route {
+            *func = match leg {
+                Leg::Passes(stage) => passes::run(stage, func),
+                Leg::EGraph => rewritten(func, level, device, explain),
+            };
         }
     }
+}
+
+/// As [`optimise`], but each program as the pass `last` leaves it, those only that come by it.
+pub fn optimise_to(last: &Pass, plan: &Plan, level: u8, device: &DeviceCost) -> Vec<Func> {
+    let programs = plan.programs.iter().zip(routes(plan, level, device));
+    programs
+        .filter_map(|(func, route)| {
+            let mut func = func.clone();
+            for leg in route {
+                func = match leg {
+                    Leg::Passes(stage) if stage == last.stage => {
+                        return Some(passes::run_to(last, &func));
+                    }
+                    Leg::Passes(stage) => passes::run(stage, &func),
+                    Leg::EGraph => rewritten(&func, level, device, None),
+                };
+            }
+            None
+        })
+        .collect()
 }
 
 fn rewritten(func: &Func, level: u8, device: &DeviceCost, explain: Option<&Sources>) -> Func {
@@ -238,8 +283,14 @@ pub fn internal(e: impl std::fmt::Display) -> Failure {
 
 /// The IR of `main`, and the instances of functions it calls.
 pub fn main_script(program: &Program, sources: &Sources) -> Result<(Func, Vec<Instance>), Failure> {
+    let (func, instances) = bare_main(program, sources)?;
+    Ok((passes::run(Stage::AfterDerivatives, &func), instances))
+}
+
+/// As [`main_script`], with functions that have their own derivatives still marked as such.
+pub fn bare_main(program: &Program, sources: &Sources) -> Result<(Func, Vec<Instance>), Failure> {
     match &program.main {
-        Some(main) => script(program, "main", main).map_err(|d| report(*d, sources)),
+        Some(main) => specialise::script(program, "main", main).map_err(|d| report(*d, sources)),
         None => Err(Failure::Source {
             code: "E0601",
             message: "the program has no `main`".into(),

@@ -219,6 +219,42 @@ fn broken_data_files_say_what_is_wrong() {
 }
 
 #[test]
+fn a_program_is_printed_as_a_pass_leaves_it() {
+    let (_dir, path) = program(
+        "fn f(x: f32) -> f32 { sum(sin(x) * [1.0, 2.0]) }
+main {
+    let (k1, k2) = split(key(0));
+    print(\"{sum(normal(k1, [3, 4]))} {sum(normal(k2, [5]))} {grad(f)(1.0)}\");
+}
+",
+    );
+    let after = |pass: &str, more: &[&str]| {
+        let mut args = vec!["dump-hlo", &path, "--after", pass];
+        args.extend(more);
+        tpuc(&args)
+    };
+    let count = |text: &str, part: &str| text.matches(part).count();
+    // The function that is differentiated, and not yet its derivative.
+    let early = after("order_before", &[]);
+    assert!(
+        early.stdout.starts_with("func f(%0: f32) -> (f32)"),
+        "{}",
+        early.stdout
+    );
+    // The whole script, with effects.
+    let script = after("dce", &[]);
+    assert_eq!(count(&script.stdout, "= erf_inv"), 2, "{}", script.stdout);
+    assert!(script.stdout.contains("print"), "{}", script.stdout);
+    let loops = after("draw_blocks", &[]);
+    assert_eq!(count(&loops.stdout, "= erf_inv"), 1, "{}", loops.stdout);
+    assert!(after("spread_pool", &[]).stdout.contains("func main_0"));
+
+    let nowhere = "no program comes by the pass `draw_blocks` here";
+    expect(&after("draw_blocks", &["--opt", "0"]), 64, &[nowhere]);
+    expect(&after("nothing", &[]), 64, &["row_blocks"]);
+}
+
+#[test]
 fn dumps_are_compared_and_updated() {
     let (dir, path) =
         program("fn f(x: f32[3]) -> f32[3] { x + x }\nmain { print(f([1.0, 2.0, 3.0])); }");

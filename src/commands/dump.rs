@@ -13,6 +13,7 @@ use std::path::Path;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::opt::cost::device::DeviceCost;
 use tpuc_compiler::opt::cost::groups;
+use tpuc_compiler::passes::{self, Pass};
 use tpuc_compiler::plan::Plan;
 use tpuc_compiler::specialise;
 use tpuc_lang::source::Sources;
@@ -65,13 +66,16 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
     if args.stage == Stage::Typed {
         return Ok(dump::typed::program(&program, args.function.as_deref()));
     }
+    if let Some(pass) = args.after {
+        return after(pass, args, &program, &sources, &around);
+    }
     match args.stage {
-        Stage::Ir => before_transforms(args, &program, &sources),
-        Stage::Grad => Ok(funcs(args, &program, &sources)?
-            .iter()
-            .map(Func::to_string)
-            .collect::<Vec<_>>()
-            .join("\n")),
+        // Where nothing is transformed, the function itself.
+        Stage::Ir => match callees(args, &program, &sources)? {
+            none if none.is_empty() => Ok(joined(&funcs(args, &program, &sources)?)),
+            callees => Ok(joined(&callees)),
+        },
+        Stage::Grad => Ok(joined(&funcs(args, &program, &sources)?)),
         Stage::Opt => {
             let mut plan = plan(args, &program, &sources)?;
             let costs = optimise(args, &mut plan, &sources, &around)?;
@@ -114,6 +118,41 @@ fn syntax(args: &DumpArgs) -> Result<String, Failure> {
     }
 }
 
+/// The functions as a pass leaves them.
+fn after(
+    pass: &Pass,
+    args: &DumpArgs,
+    program: &Program,
+    sources: &Sources,
+    around: &Surroundings,
+) -> Result<String, Failure> {
+    let to_pass = |funcs: Vec<Func>| funcs.iter().map(|f| passes::run_to(pass, f)).collect();
+    let left: Vec<Func> = match pass.stage {
+        passes::Stage::BeforeDerivatives => to_pass(callees(args, program, sources)?),
+        passes::Stage::AfterDerivatives => to_pass(vec![match &args.function {
+            Some(name) => pipeline::bare_function(program, name, sources)?,
+            None => pipeline::bare_main(program, sources)?.0,
+        }]),
+        _ => {
+            let costs = costs::chosen(args.device.as_deref(), around)?;
+            let plan = plan(args, program, sources)?;
+            pipeline::optimise_to(pass, &plan, args.program.opt, costs)
+        }
+    };
+    match left.is_empty() {
+        false => Ok(joined(&left)),
+        true => Err(Failure::Usage(format!(
+            "no program comes by the pass `{}` here: it depends on --opt and --device, and on how often a program runs",
+            pass.name
+        ))),
+    }
+}
+
+fn joined(funcs: &[Func]) -> String {
+    let texts: Vec<String> = funcs.iter().map(Func::to_string).collect();
+    texts.join("\n")
+}
+
 /// The function asked for, or the script of `main`, with all transforms applied.
 fn funcs(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Vec<Func>, Failure> {
     match &args.function {
@@ -122,33 +161,17 @@ fn funcs(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Vec<Fu
     }
 }
 
-/// The functions that transforms are applied to, each once; or, where there are none, the function itself.
-fn before_transforms(
-    args: &DumpArgs,
-    program: &Program,
-    sources: &Sources,
-) -> Result<String, Failure> {
+/// The functions that transforms are applied to, each once.
+fn callees(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Vec<Func>, Failure> {
     let report = |d: Box<tpuc_lang::diag::Diagnostic>| pipeline::report(*d, sources);
-    let callees = match &args.function {
-        Some(name) => {
+    match (&args.function, &program.main) {
+        (Some(name), _) => {
             let instance = pipeline::instance(program, name, sources)?;
-            specialise::function_callees(program, &instance).map_err(report)?
+            specialise::function_callees(program, &instance).map_err(report)
         }
-        None => match &program.main {
-            Some(main) => specialise::script_callees(program, "main", main).map_err(report)?,
-            None => Vec::new(),
-        },
-    };
-    let all = if callees.is_empty() {
-        funcs(args, program, sources)?
-    } else {
-        callees
-    };
-    Ok(all
-        .iter()
-        .map(Func::to_string)
-        .collect::<Vec<_>>()
-        .join("\n"))
+        (None, Some(main)) => specialise::script_callees(program, "main", main).map_err(report),
+        (None, None) => Ok(Vec::new()),
+    }
 }
 
 /// The programs of `main`, or the one of the function asked for; not optimised yet.

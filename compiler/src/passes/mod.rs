@@ -46,7 +46,7 @@ pub enum Stage {
 }
 
 /// A named function from functions to functions.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Pass {
     pub name: &'static str,
     pub stage: Stage,
@@ -155,10 +155,18 @@ pub fn silent(func: &Func) -> Func {
 
 /// The passes of a stage, one after the other.
 pub fn run(stage: Stage, func: &Func) -> Func {
-    REGISTRY
-        .iter()
-        .filter(|pass| pass.stage == stage)
-        .fold(func.clone(), |func, pass| run_one(pass, &func))
+    of_stage(stage).fold(func.clone(), |func, pass| run_one(pass, &func))
+}
+
+/// The passes of the stage of `last`, up to it.
+pub fn run_to(last: &Pass, func: &Func) -> Func {
+    let earlier = of_stage(last.stage).take_while(|pass| pass.name != last.name);
+    let func = earlier.fold(func.clone(), |func, pass| run_one(pass, &func));
+    run_one(last, &func)
+}
+
+fn of_stage(stage: Stage) -> impl Iterator<Item = &'static Pass> {
+    REGISTRY.iter().filter(move |pass| pass.stage == stage)
 }
 
 /// One pass, its result verified in debug builds.
