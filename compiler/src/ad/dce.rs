@@ -55,7 +55,7 @@ fn stays(inst: &Inst, live: &HashSet<Value>) -> bool {
 }
 
 fn has_effect(inst: &Inst) -> bool {
-    matches!(inst.op, Op::Effect(_)) || inst.regions.iter().any(|r| r.insts.iter().any(has_effect))
+    inst.any(&|op| matches!(op, Op::Effect(_)))
 }
 
 fn mark_inst(inst: &Inst, live: &mut HashSet<Value>) {

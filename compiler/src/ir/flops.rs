@@ -87,13 +87,14 @@ pub fn inst_work(func: &Func, inst: &Inst) -> Work {
         Op::If => inside(0).max(inside(1)),
         // The derivative is not run, only differentiated code is.
         Op::CustomVjp | Op::Remat => inside(0),
-        op => {
-            let types = |values: &[Value]| -> Vec<Type> {
-                values.iter().map(|&v| func.ty(v).clone()).collect()
-            };
-            op_work(op, &types(&inst.args), &types(&inst.results))
-        }
+        _ => own_work(inst, |v| func.ty(v)),
     }
+}
+
+/// The work of an instruction whose values have these types, its regions left out.
+pub fn own_work<'t>(inst: &Inst, ty: impl Fn(Value) -> &'t Type) -> Work {
+    let types = |values: &[Value]| -> Vec<Type> { values.iter().map(|&v| ty(v).clone()).collect() };
+    op_work(&inst.op, &types(&inst.args), &types(&inst.results))
 }
 
 /// The work of a primitive without regions; nothing for one with.

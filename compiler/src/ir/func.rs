@@ -85,6 +85,19 @@ impl Func {
     }
 }
 
+impl Inst {
+    /// Whether this, or an instruction in its regions, is such.
+    pub fn any(&self, such: &impl Fn(&Op) -> bool) -> bool {
+        such(&self.op) || self.any_within(such)
+    }
+
+    /// Whether an instruction in its regions is such.
+    pub fn any_within(&self, such: &impl Fn(&Op) -> bool) -> bool {
+        let mut insts = self.regions.iter().flat_map(|r| &r.insts);
+        insts.any(|inst| inst.any(such))
+    }
+}
+
 impl Region {
     /// Visits every instruction, those of nested regions after the one that holds them.
     pub fn walk<'a>(&'a self, f: &mut impl FnMut(&'a Inst)) {

@@ -130,6 +130,5 @@ impl Copier<'_> {
 
 /// Whether an instruction, or one in its regions, reaches outside.
 pub fn has_effect(inst: &Inst) -> bool {
-    matches!(inst.op, Op::Host(_) | Op::Effect(_))
-        || inst.regions.iter().any(|r| r.insts.iter().any(has_effect))
+    inst.any(&|op| matches!(op, Op::Host(_) | Op::Effect(_)))
 }

@@ -316,12 +316,9 @@ fn is_placed(source: &HostSource) -> bool {
     matches!(source, HostSource::Time | HostSource::Batches { .. })
 }
 
+/// Whether something in its regions reaches outside.
 pub(super) fn has_effect(inst: &Inst) -> bool {
-    let mut found = false;
-    for region in &inst.regions {
-        region.walk(&mut |i| found |= matches!(i.op, Op::Effect(_) | Op::Host(_)));
-    }
-    found
+    inst.any_within(&|op| matches!(op, Op::Effect(_) | Op::Host(_)))
 }
 
 /// For each value, the instructions that use it, directly or in a nested region that stays whole.

@@ -10,7 +10,6 @@ pub use analysis::{Data, NO_ORIGIN, Tensors};
 pub use facts::Facts;
 pub use lang::{Block, Body, Head, HeadId, Kind, Node};
 
-use crate::ir::Func;
 use crate::ir::op::Op;
 use crate::ir::shape;
 use crate::ir::types::Type;
@@ -150,11 +149,5 @@ fn infer(
 /// Whether an instruction, or one inside its regions, acts on the outside.
 pub fn has_effect(inst: &crate::ir::Inst) -> bool {
     use crate::ir::op::HostSource;
-    let own = matches!(inst.op, Op::Effect(_) | Op::Host(HostSource::Time));
-    own || inst.regions.iter().any(|r| r.insts.iter().any(has_effect))
-}
-
-/// Whether a function acts on the outside.
-pub fn func_has_effect(func: &Func) -> bool {
-    func.body.insts.iter().any(has_effect)
+    inst.any(&|op| matches!(op, Op::Effect(_) | Op::Host(HostSource::Time)))
 }

@@ -2,7 +2,7 @@
 
 use super::totals::Total;
 use crate::ir::Builder;
-use crate::ir::flops::op_work;
+use crate::ir::flops::own_work;
 use crate::ir::func::{Inst, Region, Value};
 use crate::ir::op::Op;
 use crate::passes::copy::has_effect;
@@ -117,8 +117,7 @@ fn is_fixed(inst: &Inst) -> bool {
 
 /// Whether it is no product, or one that is small.
 fn is_small(b: &Builder, inst: &Inst) -> bool {
-    let types = |values: &[Value]| values.iter().map(|&v| b.ty(v).clone()).collect::<Vec<_>>();
-    let flops = || op_work(&inst.op, &types(&inst.args), &types(&inst.results)).flops;
+    let flops = || own_work(inst, |v| b.ty(v)).flops;
     !matches!(inst.op, Op::Dot(_)) || flops() <= LARGEST_PRODUCT
 }
 

@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use super::stages::Stages;
-use crate::ir::flops::{Work, op_work};
+use crate::ir::flops::own_work;
 use crate::ir::func::{Inst, Value};
 use crate::ir::op::Op;
 use crate::ir::types::Type;
@@ -131,7 +131,7 @@ impl<'r> Block<'r> {
         let sums: usize = self.sums.iter().map(|&v| 2 * ty(v).bytes()).sum();
         let turn = terms.kernel * self.insts.len() as f64 + terms.product * products;
         let lost = blocks * (turn + sums as f64 / BYTES_PER_NS);
-        let flops: u64 = self.insts.iter().map(|i| work(i, ty).flops).sum();
+        let flops: u64 = self.insts.iter().map(|i| own_work(i, ty).flops).sum();
         let first = |v: &Value| rows.axis(*v) == Some(0);
         let in_one_piece = |v: &Value| first(v) || self.piece(*v, rows, ty) >= terms.piece;
         kept >= terms.much
@@ -162,14 +162,9 @@ impl<'r> Block<'r> {
     }
 }
 
-fn work<'t>(inst: &Inst, ty: &impl Fn(Value) -> &'t Type) -> Work {
-    let types = |values: &[Value]| values.iter().map(|&v| ty(v).clone()).collect::<Vec<_>>();
-    op_work(&inst.op, &types(&inst.args), &types(&inst.results))
-}
-
 /// Whether it is a product that does not wait for the memory.
 fn is_busy<'t>(inst: &Inst, ty: &impl Fn(Value) -> &'t Type) -> bool {
-    let work = || work(inst, ty);
+    let work = || own_work(inst, ty);
     matches!(inst.op, Op::Dot(_)) && work().flops > BALANCE * work().bytes
 }
 
