@@ -58,7 +58,7 @@ pub fn optimise_explained(func: &Func, level: Level, device: &DeviceCost) -> (Fu
 }
 
 fn run(func: &Func, level: Level, device: &DeviceCost, explain: bool) -> (Func, Report) {
-    let shifted = (level == Level::Aggressive).then(|| stable::run(func));
+    let shifted = (level == Level::Aggressive).then(|| stable::run(func, device));
     let func = shifted.as_ref().unwrap_or(func);
     let before = cost::of_func(func, device);
     let mut report = Report::new(before);

@@ -8,17 +8,20 @@
 //! ```
 //!
 //! Where `exp(m)` cancels in everything that becomes of the exponentials ([`scaled`]), as in a derivative, they are
-//! shifted once for all; otherwise each of these forms for itself.
+//! shifted once for all; otherwise each of these forms for itself. A long sum of which nothing but the logarithm is
+//! wanted is shifted only in a run in which that is needed ([`unless`]).
 
 mod scaled;
+mod unless;
 
 use crate::ir::func::{Func, Inst, Value};
 use crate::ir::op::{BinaryOp, Op, ReduceOp, UnaryOp};
+use crate::opt::DeviceCost;
 use crate::passes::copy::{Copier, Rewrite, rewrite};
 use std::collections::{HashMap, HashSet};
 
 /// The function with its sums of exponentials shifted where that is known to help.
-pub fn run(func: &Func) -> Func {
+pub fn run(func: &Func, device: &DeviceCost) -> Func {
     let mut defined = HashMap::new();
     func.body.walk(&mut |inst| {
         if let [result] = inst.results[..] {
@@ -39,6 +42,8 @@ pub fn run(func: &Func) -> Func {
     }
     let mut pass = Stable {
         defined: &defined,
+        device,
+        checked: HashMap::new(),
         whole: HashMap::new(),
         logs: HashMap::new(),
         sums: HashSet::new(),
@@ -52,6 +57,10 @@ pub fn run(func: &Func) -> Func {
             continue;
         };
         if pass.whole.contains_key(&sum.exp) {
+            continue;
+        }
+        if unless::pays(func, value, &sum, device) {
+            pass.checked.insert(value, sum);
             continue;
         }
         match scaled::cancels(func, sum.exp, &sum.kept(func)) {
@@ -196,6 +205,9 @@ struct Shifted {
 
 struct Stable<'a> {
     defined: &'a Defined<'a>,
+    device: &'a DeviceCost,
+    /// Sums that are shifted only if they turn out to need it.
+    checked: HashMap<Value, Sum>,
     /// Exponentials that are shifted for all their users, with a sum of each.
     whole: HashMap<Value, Sum>,
     /// Logarithms to which the largest element of such exponentials is added again.
@@ -213,11 +225,16 @@ impl Rewrite for Stable<'_> {
         if let [result] = inst.results[..]
             && let Some(sum) = self.whole.get(&result)
         {
-            let (largest, exp) = shift(c, sum);
+            let x = c.value(sum.x);
+            let (largest, exp) = shift(c, x, &sum.axes);
             self.largest.insert(result, largest);
             return c.set(result, exp);
         }
         if inst.op == Op::Unary(UnaryOp::Log) {
+            if let Some(sum) = self.checked.get(&inst.args[0]) {
+                let result = unless::log(c, self, inst.args[0], sum);
+                return c.set(inst.results[0], result);
+            }
             let whole = self.logs.get(&inst.results[0]);
             let found = match whole.and_then(|exp| self.largest.get(exp)) {
                 Some(&largest) => Some((c.value(inst.args[0]), largest)),
@@ -251,30 +268,19 @@ impl Rewrite for Stable<'_> {
             && self.sums.contains(&result)
             && let Some(sum) = self.defined.sum(result)
         {
-            let (largest, exp) = shift(c, &sum);
-            let axes = sum.axes;
-            let reduce = Op::Reduce {
-                op: ReduceOp::Sum,
-                axes,
-            };
-            let sum = c.b.op(reduce, &[exp]);
+            let x = c.value(sum.x);
+            let (largest, exp) = shift(c, x, &sum.axes);
+            let sum = reduce(c, ReduceOp::Sum, &sum.axes, exp);
             self.shifted.insert(result, Shifted { largest, exp, sum });
         }
     }
 }
 
 /// The largest elements, and the exponentials without them.
-fn shift(c: &mut Copier, sum: &Sum) -> (Value, Value) {
-    let x = c.value(sum.x);
+fn shift(c: &mut Copier, x: Value, axes: &[usize]) -> (Value, Value) {
     let whole = c.b.ty(x).clone();
-    let reduce = Op::Reduce {
-        op: ReduceOp::Max,
-        axes: sum.axes.clone(),
-    };
-    let largest = c.b.op(reduce, &[x]);
-    let dims = (0..whole.rank())
-        .filter(|d| !sum.axes.contains(d))
-        .collect();
+    let largest = reduce(c, ReduceOp::Max, axes, x);
+    let dims = (0..whole.rank()).filter(|d| !axes.contains(d)).collect();
     let spread = Op::Broadcast {
         shape: whole.shape,
         dims,
@@ -283,6 +289,11 @@ fn shift(c: &mut Copier, sum: &Sum) -> (Value, Value) {
     let apart = c.b.op(Op::Binary(BinaryOp::Sub), &[x, spread]);
     let exp = c.b.op(Op::Unary(UnaryOp::Exp), &[apart]);
     (largest, exp)
+}
+
+fn reduce(c: &mut Copier, op: ReduceOp, axes: &[usize], x: Value) -> Value {
+    let axes = axes.to_vec();
+    c.b.op(Op::Reduce { op, axes }, &[x])
 }
 
 /// The logarithm of what was shifted, as it was before. The largest alone says what comes of an infinity; that is

@@ -85,7 +85,7 @@ impl Nodes for Listed {
     }
 }
 
-fn of_inst(func: &Func, inst: &Inst, device: &DeviceCost) -> Profile {
+pub(super) fn of_inst(func: &Func, inst: &Inst, device: &DeviceCost) -> Profile {
     let args: Vec<&Type> = inst.args.iter().map(|&v| func.ty(v)).collect();
     let results: Vec<Type> = inst.results.iter().map(|&v| func.ty(v).clone()).collect();
     let bodies: Vec<Cost> = inst

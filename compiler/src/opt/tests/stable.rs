@@ -1,9 +1,11 @@
 //! Sums of exponentials that overflow as written, and do not at `--opt 2`.
 
-use super::run;
+use super::{func, run};
 use crate::interp::{Array, Precision, eval};
+use crate::ir::op::Op;
 use crate::ir::types::{Elem, Type};
-use crate::opt::Level;
+use crate::opt::cost::device::{CPU, DeviceCost};
+use crate::opt::{Level, optimise};
 
 const SOURCE: &str = "
 func f(%x: f32[2, 3], %y: f32[2]) -> (f32[2], f32[2, 3], f32[2, 3]) {
@@ -140,4 +142,90 @@ func two(%x: f32[2, 2]) -> (f32[2], f32[2], f32[2, 2]) {
     assert_eq!(found[0].to_f64(), [500.0, 500.0]);
     assert_eq!(found[1].to_f64(), [500.0, 500.0]);
     assert_eq!(found[2].to_f64()[1], 1.0);
+}
+
+/// The logarithms of sums of 128 exponentials of `3 * x`.
+fn long(wanted: &str, types: &str) -> String {
+    format!(
+        "
+func long(%x: f32[256, 128]) -> ({types}) {{
+  %c = constant 3.0 : f32[256, 128]
+  %t = mul %x, %c : f32[256, 128]
+  %e = exp %t : f32[256, 128]
+  %s = reduce_sum[axes = [1]] %e : f32[256]
+  %l = log %s : f32[256]
+  return {wanted}
+}}
+"
+    )
+}
+
+#[test]
+fn a_long_sum_is_shifted_only_where_it_needs_to_be() {
+    let source = long("%l", "f32[256]");
+    // So slow that a short sum is long.
+    let device = DeviceCost {
+        vector: CPU.vector / 100.0,
+        ..CPU
+    };
+    let optimised = |level: Level| optimise(&func(&source), level, &device);
+    let logs = |level: Level, x: &[f64]| {
+        let (after, report) = optimised(level);
+        assert_eq!(report.rejected, None);
+        let input = Array::of(Type::new(Elem::F32, [256, 128]), x);
+        let found = eval(&after, &[input], Precision::Element).expect("the program runs");
+        found[0].to_f64()
+    };
+    let (after, _) = optimised(Level::Aggressive);
+    let branch = after.body.insts.iter().find(|inst| inst.op == Op::If);
+    // What the exponentials are of need not be kept for the branch that is hardly ever taken.
+    let [_, shifted] = &branch.expect("a branch").regions[..] else {
+        panic!("{after}");
+    };
+    assert!(
+        shifted.insts.iter().any(|i| i.op.name() == "mul"),
+        "{after}"
+    );
+
+    let mut x: Vec<f64> = (0..256 * 128).map(|i| (i % 37) as f64 * 0.125).collect();
+    let plain = logs(Level::Default, &x);
+    assert_eq!(logs(Level::Aggressive, &x), plain);
+    // Rows that overflow, vanish, hold an infinity or a NaN; all others stay as they are, to the bit.
+    let rows = [
+        (1, 1000.0),
+        (2, -1000.0),
+        (3, f64::INFINITY),
+        (4, f64::NEG_INFINITY),
+        (5, f64::NAN),
+    ];
+    for (row, value) in rows {
+        x[row * 128..(row + 1) * 128].fill(value);
+    }
+    let stable = logs(Level::Aggressive, &x);
+    for (row, value) in rows {
+        let expected = 3.0 * value + 128f64.ln();
+        let same = stable[row] == expected || (stable[row].is_nan() && value.is_nan());
+        let near = (stable[row] - expected).abs() < 1e-6 * expected.abs();
+        assert!(same || near, "{}, not {expected}", stable[row]);
+    }
+    assert_eq!(stable[0], plain[0]);
+    assert_eq!(stable[6..], plain[6..]);
+}
+
+#[test]
+fn a_long_sum_that_is_wanted_itself_and_a_short_one_have_no_branch() {
+    let slow = DeviceCost {
+        vector: CPU.vector / 100.0,
+        ..CPU
+    };
+    for (wanted, types, device) in [
+        ("%s, %l", "f32[256], f32[256]", &slow),
+        ("%l, %s", "f32[256], f32[256]", &slow),
+        ("%l", "f32[256]", &CPU),
+    ] {
+        let source = func(&long(wanted, types));
+        let (after, _) = optimise(&source, Level::Aggressive, device);
+        assert!(after.body.insts.iter().all(|inst| inst.op != Op::If));
+        assert!(after.to_string().contains("reduce_max"), "{after}");
+    }
 }
