@@ -7,7 +7,7 @@ use crate::loader::DiskLoader;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Instant;
-use tpuc_compiler::ir::Func;
+use tpuc_compiler::ir::{Func, Op};
 use tpuc_compiler::lower::{self, Mesh, Module};
 use tpuc_compiler::opt::cost::device::{CPU, DeviceCost};
 use tpuc_compiler::opt::{self, Level};
@@ -128,8 +128,10 @@ enum Leg {
 /// The way of each program of a plan, in order.
 fn routes(plan: &Plan, level: u8, device: &DeviceCost) -> Vec<Vec<Leg>> {
     let on_cpu = level > 0 && device.name == CPU.name;
+    let on_one_cpu = on_cpu && plan.mesh.is_empty();
     let once = plan.outside_loops();
     let route = |program: usize| {
+        let repeated = !once.contains(&program) || has_loop(&plan.programs[program]);
         let legs = [
             (level > 0, Leg::Passes(Stage::BeforeOptimiser)),
             (
@@ -138,10 +140,8 @@ fn routes(plan: &Plan, level: u8, device: &DeviceCost) -> Vec<Vec<Leg>> {
             ),
             (true, Leg::EGraph),
             (on_cpu, Leg::Passes(Stage::ForCpu)),
-            (
-                on_cpu && plan.mesh.is_empty(),
-                Leg::Passes(Stage::ForOneCpu),
-            ),
+            (on_one_cpu, Leg::Passes(Stage::ForOneCpu)),
+            (on_one_cpu && repeated, Leg::Passes(Stage::Repeated)),
         ];
         legs.into_iter()
             .filter_map(|(taken, leg)| taken.then_some(leg))
@@ -149,6 +149,11 @@ fn routes(plan: &Plan, level: u8, device: &DeviceCost) -> Vec<Vec<Leg>> {
     (0..plan.programs.len())
         .map(|program| route(program).collect())
         .collect()
+}
+
+fn has_loop(func: &Func) -> bool {
+    let is_loop = |op: &Op| matches!(op, Op::Scan { .. } | Op::While);
+    func.body.insts.iter().any(|inst| inst.any(&is_loop))
 }
 
 /// Each program through the e-graph, with the costs of the device, then what the device's compiler needs. With sources,

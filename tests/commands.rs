@@ -514,6 +514,22 @@ fn diff_shows_what_a_setting_changes() {
 }
 
 #[test]
+fn only_what_runs_more_than_once_takes_longer_to_compile() {
+    for (source, sorted) in [
+        ("print(sort(sin(f32(arange(4096))))[0]);", "f32[4096]"),
+        (
+            "for i in 0..3 { print(sort(sin(f32(arange(4096)) + f32(i)))[0]); }",
+            "i32[4096]",
+        ),
+    ] {
+        let (_dir, path) = program(&format!("main {{ {source} }}"));
+        let run = tpuc(&["dump-hlo", &path, "--stage", "opt"]);
+        let sort = run.stdout.lines().find(|line| line.contains(" = sort["));
+        assert!(sort.is_some_and(|line| line.ends_with(sorted)), "{sort:?}");
+    }
+}
+
+#[test]
 fn the_optimiser_says_what_it_did_and_why() {
     let (_dir, path) = program(SCALED);
     let args = [

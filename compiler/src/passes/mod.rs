@@ -1,5 +1,5 @@
 //! Passes, IR → IR: clean-ups around differentiation and before the optimiser. One pass a file, each with a before and an
-//! after at its head; all but `distribute` and `row_blocks` are exact (bit for bit the same results), all are
+//! after at its head; all but `distribute` and `row_blocks`, and `short_reduce` and `sort_keys` for the sign of a zero, are exact (bit for bit the same results), all are
 //! deterministic, and are verified after each run in debug builds.
 //!
 //! Nothing algebraic is done here: that is the e-graph's.
@@ -17,8 +17,10 @@ mod members;
 mod order;
 pub mod row_blocks;
 mod scan_xs;
+mod short_reduce;
 mod silence;
 mod simplify_regions;
+mod sort_keys;
 mod spread_pool;
 
 #[cfg(test)]
@@ -43,6 +45,9 @@ pub enum Stage {
     ForCpu,
     /// The same, where no array is laid over several devices.
     ForOneCpu,
+    /// Then, on a program that runs more than once, or that has loops: what takes longer to compile than one run of it
+    /// saves.
+    Repeated,
 }
 
 /// A named function from functions to functions.
@@ -54,7 +59,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 18] = [
+pub const REGISTRY: [Pass; 20] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -145,6 +150,17 @@ pub const REGISTRY: [Pass; 18] = [
         name: "row_blocks",
         stage: Stage::ForOneCpu,
         run: row_blocks::run,
+    },
+    Pass {
+        name: "sort_keys",
+        stage: Stage::Repeated,
+        run: sort_keys::run,
+    },
+    // Last, since a block has fewer rows.
+    Pass {
+        name: "short_reduce",
+        stage: Stage::Repeated,
+        run: short_reduce::run,
     },
 ];
 

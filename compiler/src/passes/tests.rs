@@ -558,3 +558,97 @@ fn distribute_empties_loops() {
     assert!(!after.to_string().contains("scan"), "{after}");
     nearly_same_results(&func, &after);
 }
+
+/// A reduction of `x`, by name, over `axes`, with results of the shape `to`.
+fn reduction(name: &str, x: &str, axes: &str, to: &str) -> String {
+    format!(
+        "func f(%x: {x}) -> ({to}) {{
+           %s = {name}[axes = {axes}] %x : {to}
+           return %s
+         }}"
+    )
+}
+
+#[test]
+fn short_reductions_to_many_are_operations_on_slices() {
+    let text = reduction("reduce_sum", "f32[8192, 2, 2]", "[1]", "f32[8192, 2]");
+    insta::assert_snapshot!(shown("short_reduce", &text));
+    for (name, x, axes, to) in [
+        ("reduce_max", "f32[16384, 3]", "[1]", "f32[16384]"),
+        ("reduce_min", "i32[5, 16384]", "[0]", "i32[16384]"),
+        ("reduce_prod", "f64[2, 16384, 4]", "[0, 2]", "f64[16384]"),
+    ] {
+        let text = shown("short_reduce", &reduction(name, x, axes, to));
+        let after = text.split("-->").nth(1).expect("an after");
+        assert!(
+            after.contains("slice[") && !after.contains("reduce"),
+            "{after}"
+        );
+    }
+}
+
+#[test]
+fn other_reductions_stay() {
+    for (x, axes, to) in [
+        // Too many elements, too few results, one element, narrow ones.
+        ("f32[16384, 9]", "[1]", "f32[16384]"),
+        ("f32[8192, 4]", "[1]", "f32[8192]"),
+        ("f32[16384, 1]", "[1]", "f32[16384]"),
+        ("bf16[16384, 4]", "[1]", "bf16[16384]"),
+    ] {
+        let before = parse(&reduction("reduce_sum", x, axes, to)).expect("parses");
+        assert_eq!(
+            applied("short_reduce", &before).to_string(),
+            before.to_string()
+        );
+    }
+}
+
+#[test]
+fn floats_are_sorted_by_integers_of_the_same_order() {
+    let alone = "func f(%x: f32[64, 64]) -> (f32[64, 64]) {
+        %s = sort[axis = 1, keys = 1] %x : f32[64, 64]
+        return %s
+      }";
+    insta::assert_snapshot!(shown("sort_keys", alone));
+    // Numbers of all kinds, many of them equal, with their places sorted along.
+    let kinds = [
+        1.5,
+        -2.0,
+        f64::NAN,
+        f64::INFINITY,
+        0.0,
+        f64::NEG_INFINITY,
+        -0.0,
+        -2.0,
+        1e-45,
+        -1e-45,
+        f64::MAX,
+    ];
+    for elem in ["f32", "f64"] {
+        for descending in ["", ", descending"] {
+            let text = format!(
+                "func f(%x: {elem}[4096]) -> ({elem}[4096], i32[4096]) {{
+                   %i = iota[axis = 0] : i32[4096]
+                   %s, %p = sort[axis = 0, keys = 1{descending}] %x, %i : {elem}[4096], i32[4096]
+                   return %s, %p
+                 }}"
+            );
+            let before = parse(&text).expect("parses");
+            let after = applied("sort_keys", &before);
+            assert!(after.to_string().contains("bitcast"), "{after}");
+            let x: Vec<f64> = (0..4096).map(|i| kinds[i * i % kinds.len()]).collect();
+            let input = [Array::of(before.input_types()[0].clone(), &x)];
+            let sorted = |f: &Func| {
+                let results = eval(f, &input, Precision::Element).expect("evaluates");
+                (results[0].to_f64(), results[1].to_f64())
+            };
+            let ((x, places), (y, same_places)) = (sorted(&before), sorted(&after));
+            assert_eq!(places, same_places);
+            let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
+            assert!(x.iter().zip(&y).all(same));
+        }
+    }
+    let few = parse(&alone.replace("64, 64", "4, 4")).expect("parses");
+    assert_eq!(applied("sort_keys", &few).to_string(), few.to_string());
+}
