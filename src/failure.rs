@@ -2,6 +2,8 @@
 
 use std::fmt;
 use tpuc_lang::diag::Diagnostic;
+use tpuc_runtime::Error;
+use tpuc_runtime::error::ProgramError;
 
 /// Why a command did not succeed. Diagnostics of the program have been printed where they were found.
 #[derive(Debug)]
@@ -61,17 +63,20 @@ impl Failure {
 
 impl From<tpuc_runtime::Error> for Failure {
     fn from(e: tpuc_runtime::Error) -> Failure {
-        use tpuc_runtime::Error;
         let (code, message, help) = (e.code(), e.to_string(), e.help());
         match e {
-            Error::OutOfMemory { program, .. } | Error::ExecutionFailed { program, .. } => {
-                Failure::Device {
-                    code,
-                    program,
-                    message,
-                    help,
-                }
-            }
+            Error::Program(
+                ProgramError::CompileFailed { program, .. }
+                | ProgramError::OutOfMemory { program, .. }
+                | ProgramError::ExecutionFailed { program, .. }
+                | ProgramError::DeviceLost { program, .. }
+                | ProgramError::DeviceTimeout { program, .. },
+            ) => Failure::Device {
+                code,
+                program,
+                message,
+                help,
+            },
             _ => Failure::runtime(code, message, help),
         }
     }

@@ -58,11 +58,57 @@ impl Loader for DiskLoader<'_> {
     }
 }
 
+/// A record of arrays by name. A dotted name, as `save` writes of trees, stands for what is inside of another: `opt.m`
+/// for the field `m` of `opt`. Names that cannot all be meant so, such as `a` and `a.b`, are taken as they are.
 fn record<'s>(fields: impl Iterator<Item = (&'s str, &'s TensorSpec)>) -> Ty {
+    let fields: Vec<(&str, Ty)> = fields
+        .map(|(name, spec)| (name, convert::tensor_ty(spec)))
+        .collect();
+    tree(&fields).unwrap_or_else(|| flat(&fields))
+}
+
+fn flat(fields: &[(&str, Ty)]) -> Ty {
     Ty::Record(
         fields
-            .map(|(name, spec)| (name.into(), convert::tensor_ty(spec)))
+            .iter()
+            .map(|(n, ty)| ((*n).into(), ty.clone()))
             .collect(),
+    )
+}
+
+/// The rest of a dotted name, if there is one, and the type of its array.
+type Inner<'a> = (Option<&'a str>, Ty);
+
+/// A record, or a tuple where the names are the numbers from 0; `None` where one name is that of an array and of a group.
+fn tree(fields: &[(&str, Ty)]) -> Option<Ty> {
+    let mut parts: Vec<(&str, Vec<Inner>)> = Vec::new();
+    for (name, ty) in fields {
+        let (first, rest) = match name.split_once('.') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (*name, None),
+        };
+        match parts.iter_mut().find(|(part, _)| *part == first) {
+            Some((_, inner)) => inner.push((rest, ty.clone())),
+            None => parts.push((first, vec![(rest, ty.clone())])),
+        }
+    }
+    let parts = parts.into_iter().map(|(name, inner)| match &inner[..] {
+        _ if name.is_empty() => None,
+        [(None, ty)] => Some((name, ty.clone())),
+        _ => {
+            let inner = inner.iter().map(|(rest, ty)| Some(((*rest)?, ty.clone())));
+            Some((name, tree(&inner.collect::<Option<Vec<_>>>()?)?))
+        }
+    });
+    let parts: Vec<(&str, Ty)> = parts.collect::<Option<_>>()?;
+    let numbered = |i: usize| parts.iter().find(|(name, _)| *name == i.to_string());
+    let tuple: Option<Vec<Ty>> = (0..parts.len())
+        .map(|i| numbered(i).map(|(_, ty)| ty.clone()))
+        .collect();
+    Some(
+        tuple
+            .filter(|parts| !parts.is_empty())
+            .map_or_else(|| flat(&parts), Ty::Tuple),
     )
 }
 
@@ -71,5 +117,59 @@ fn load_error(e: Error) -> LoadError {
         code: e.code(),
         message: e.to_string(),
         help: e.help(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tpuc_runtime::host::DType;
+
+    fn shown(names: &[&str]) -> String {
+        let spec = TensorSpec::new(DType::F32, []);
+        show(&record(names.iter().map(|name| (*name, &spec))))
+    }
+
+    fn show(ty: &Ty) -> String {
+        match ty {
+            Ty::Record(fields) => {
+                let each = fields
+                    .iter()
+                    .map(|(name, ty)| format!("{name}: {}", show(ty)));
+                format!("{{{}}}", each.collect::<Vec<_>>().join(", "))
+            }
+            Ty::Tuple(parts) => {
+                let each: Vec<String> = parts.iter().map(show).collect();
+                format!("({})", each.join(", "))
+            }
+            _ => "_".into(),
+        }
+    }
+
+    #[test]
+    fn dotted_names_are_a_tree() {
+        assert_eq!(shown(&["a", "b"]), "{a: _, b: _}");
+        let nested = shown(&["p.w", "p.b", "opt.m.w", "n"]);
+        assert_eq!(nested, "{p: {w: _, b: _}, opt: {m: {w: _}}, n: _}");
+        assert_eq!(shown(&["0", "1"]), "(_, _)");
+        assert_eq!(shown(&["l.1.w", "l.0.w"]), "{l: ({w: _}, {w: _})}");
+        assert_eq!(shown(&["l.1", "l.2"]), "{l: {1: _, 2: _}}");
+        assert_eq!(shown(&[]), "{}");
+    }
+
+    #[test]
+    fn names_that_are_no_tree_stay_as_they_are() {
+        for names in [
+            ["a", "a.b"],
+            ["a.b", "a"],
+            ["a..b", "c"],
+            [".a", "c"],
+            ["a.", "a.b"],
+        ] {
+            assert_eq!(
+                shown(&names),
+                format!("{{{}: _, {}: _}}", names[0], names[1])
+            );
+        }
     }
 }

@@ -19,12 +19,16 @@ mod progress;
 use clap::Parser;
 use cli::{Cli, Command};
 use failure::Failure;
+use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// What nests within the limits of the checker needs more stack than a main thread has. Only what is used is real memory.
 const STACK: usize = 512 << 20;
 
 fn main() -> ExitCode {
+    // A file that may not grow any more is an error of the write then, like a full disk, and not the end of the process.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(run);
     match worker {
         Ok(worker) => worker.join().unwrap_or(ExitCode::from(2)),

@@ -174,6 +174,59 @@ fn what_is_saved_can_be_loaded() {
     assert_eq!(left.len(), 3, "nothing is left beside the file: {left:?}");
 }
 
+/// A tree comes back as it was, whatever it is made of.
+#[test]
+fn a_saved_tree_is_loaded_as_a_tree() {
+    let dir = folder();
+    let file = dir.path().join("s.safetensors").display().to_string();
+    let text = "type P = { w: f32[2], layers: (f32[1], { b: i32 }) }\n\
+        main {\n\
+            let p: P = { w: [1.5, 2.0], layers: ([3.0], { b: 4 }) };\n\
+            MAIN\n\
+        }\n";
+    let run = |main: &str| {
+        let path = dir.path().join("p.tl");
+        let text = text.replace("MAIN", &main.replace("FILE", &file));
+        fs::write(&path, text).expect("it can be written");
+        tpuc(&["run", &path.display().to_string()])
+    };
+    expect(&run("save({ p: p, n: [true] }, \"FILE\");"), 0, &[]);
+    let back = run(
+        "let s = load(\"FILE\"); let q: P = s.p; print(q); print(s.p.layers.1.b + p.layers.1.b, s.n);",
+    );
+    expect(&back, 0, &[]);
+    let same = run("print(p);").stdout;
+    assert_eq!(back.stdout, format!("{same}8 [true]\n"));
+}
+
+/// A file that is read in a loop is read in each turn.
+#[test]
+fn data_that_changes_between_compiling_and_reading_is_noticed() {
+    let dir = folder();
+    let file = dir.path().join("d.safetensors").display().to_string();
+    let run = |text: &str| {
+        let path = dir.path().join("p.tl");
+        fs::write(&path, text.replace("FILE", &file)).expect("it can be written");
+        tpuc(&["run", &path.display().to_string()])
+    };
+    for (saved, said) in [
+        ("x: zeros([3])", "`x` was f32[2], and is f32[3]"),
+        ("x: zeros([2], dtype=i32)", "`x` was f32[2], and is i32[2]"),
+        ("y: zeros([2])", "it has no array `x`"),
+    ] {
+        expect(&run("main { save({ x: zeros([2]) }, \"FILE\"); }"), 0, &[]);
+        let text = "main {\n    save({ SAVED }, \"FILE\");\n    for i in 0..2 { print(i); print(load(\"FILE\").x); }\n}\n";
+        let found = run(&text.replace("SAVED", saved));
+        let place = "p.tl:3:";
+        expect(
+            &found,
+            2,
+            &["error[E0710]", "d.safetensors has changed", said, place],
+        );
+        assert_eq!(found.stdout, "");
+    }
+}
+
 #[test]
 fn broken_data_files_say_what_is_wrong() {
     let dir = folder();
@@ -387,6 +440,16 @@ fn verbose_says_why_a_program_is_compiled() {
         "{new}"
     );
     assert_eq!(said(&[]), "main_0: from the cache\n");
+    let entries = fs::read_dir(cache.path().join("tpuc/executables")).expect("it was made");
+    for entry in entries.flatten().filter(|e| e.path().is_file()) {
+        fs::write(entry.path(), "not an executable").expect("it can be written");
+    }
+    let damaged = said(&[]);
+    assert!(
+        damaged.ends_with(" s: its entry in the cache is damaged\n"),
+        "{damaged}"
+    );
+    assert_eq!(said(&[]), "main_0: from the cache\n");
     let changed = said(&["--set", "N=999"]);
     assert!(
         changed.ends_with(" s: changed since the last time: code\n"),
@@ -401,6 +464,73 @@ fn verbose_says_why_a_program_is_compiled() {
     let other = program("main { let mut t = 1; for i in 0..50 { t = t + i; } print(t); }");
     let run = tpuc_with(&["run", &other.1, "-v"], &env);
     assert!(run.stderr.ends_with(": it is new\n"), "{}", run.stderr);
+}
+
+/// Runs on without it, and says so where it is asked.
+#[test]
+fn a_cache_that_cannot_be_written_stops_nothing() {
+    let dir = folder();
+    let text = "main { let mut t = 0; for i in 0..10 { t = t + i; } print(t); }";
+    let (_dir, path) = program(text);
+    let file = dir.path().join("file");
+    fs::write(&file, "").expect("it can be written");
+    let file = file.display().to_string();
+    let args = ["run", &path, "--verbose"];
+    let run = tpuc_with(&args, &[("XDG_CACHE_HOME", &file)]);
+    assert_eq!((run.code, run.stdout.as_str()), (0, "45\n"));
+    let said = " s: it is new; it is not kept: cannot write to ";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .ends_with("a part of the path is a file, not a folder\n"),
+        "{}",
+        run.stderr
+    );
+
+    let nowhere = [("XDG_CACHE_HOME", "relative"), ("HOME", "")];
+    let run = tpuc_with(&args, &nowhere);
+    assert_eq!((run.code, run.stdout.as_str()), (0, "45\n"));
+    assert!(
+        run.stderr.ends_with(" s: there is no cache\n"),
+        "{}",
+        run.stderr
+    );
+    let shown = tpuc_with(&["cache"], &nowhere).stdout;
+    assert!(
+        shown.starts_with("there is no folder for caches"),
+        "{shown}"
+    );
+}
+
+/// None of them waits for another, breaks another's entry, or leaves anything but entries.
+#[test]
+fn processes_that_start_together_share_the_cache() {
+    let cache = folder();
+    let place = cache.path().to_str().expect("UTF-8");
+    let (_dir, path) = program("main { for i in 0..3 { print(sum(normal(key(i), [50]))); } }");
+    let args = ["run", &path, "--verbose"];
+    let started: Vec<_> = (0..4)
+        .map(|_| {
+            Command::new(env!("CARGO_BIN_EXE_tpuc"))
+                .args(args)
+                .env("XDG_CACHE_HOME", place)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("the command runs")
+        })
+        .collect();
+    let ended = started.into_iter().map(|child| child.wait_with_output());
+    let outputs: Vec<_> = ended.map(|output| output.expect("it ends")).collect();
+    for output in &outputs {
+        assert!(output.status.success());
+        assert_eq!(output.stdout, outputs[0].stdout);
+    }
+    let env = [("XDG_CACHE_HOME", place)];
+    assert_eq!(tpuc_with(&args, &env).stderr, "main_0: from the cache\n");
+    let files = fs::read_dir(cache.path().join("tpuc/executables")).expect("it was made");
+    let files = files.flatten().filter(|entry| entry.path().is_file());
+    assert_eq!(files.count(), 1);
 }
 
 #[test]
@@ -443,6 +573,15 @@ fn a_profile_names_programs_and_lines() {
     let trace: serde_json::Value = serde_json::from_str(&trace).expect("the trace is JSON");
     let events = trace["traceEvents"].as_array().expect("a list");
     let of = |kind: &str| events.iter().filter(|e| e["cat"] == kind).count();
+    // Stretches of one row do not overlap: viewers would show one inside of the other.
+    let mut ends = std::collections::BTreeMap::new();
+    for event in events.iter().filter(|e| e["ph"] == "X") {
+        let number = |name: &str| event[name].as_f64().expect("a number");
+        let end: &mut f64 = ends.entry(event["tid"].as_u64()).or_default();
+        assert!(number("ts") >= *end, "{event}");
+        *end = number("ts") + number("dur");
+    }
+    assert!(run.stderr.contains(", the rest 0."), "{}", run.stderr);
     // Two programs; the second runs in each turn of the loop; the index goes up, and it and the sum come back.
     assert_eq!((of("compile"), of("execute")), (2, 4));
     assert_eq!((of("upload"), of("fetch")), (3, 6));

@@ -44,8 +44,9 @@ fn close(found: &Value, expected: f64, relative: f64) {
 
 #[test]
 fn mnist_is_sized_timed_and_priced() {
-    let report = report(&["examples/mnist.tl", "--target", "v6e:1x1", "--price", "3.6"]);
-    assert_eq!(report["target"]["chips"], 1);
+    let report = report(&["examples/mnist.tl", "--target", "v6e:2x2", "--price", "0.9"]);
+    let chips = (&report["target"]["chips"], &report["target"]["chips_used"]);
+    assert_eq!(chips, (&4.into(), &1.into()));
     close(&report["target"]["memory"], 32e9, 0.06);
     let training = &report["programs"][1];
     assert_eq!(
@@ -76,7 +77,7 @@ fn mnist_is_sized_timed_and_priced() {
     let source = largest["source"].as_str().unwrap_or_default();
     assert_eq!(source, "let d = dataset(\"mnist\");");
 
-    // A dollar buys a thousand seconds at this price.
+    // A dollar buys a thousand seconds of four chips at this price.
     let run = &report["run"];
     close(&run["dollars"], number(&run["seconds"]) / 1000.0, 1e-9);
     let epoch = &run["epochs"][0];

@@ -53,6 +53,57 @@ fn data_and_model_parallel_training_equal_one_device() {
     }
 }
 
+/// The real one, laid out for data and model parallelism by its types alone, over its first steps.
+fn parallel_mnist() -> String {
+    let mut text = std::fs::read_to_string("examples/mnist.tl").expect("it is committed");
+    for (from, to) in [
+        (
+            "import optim\n",
+            "import optim\nmesh { data: 4, model: 1 }\n",
+        ),
+        ("x: f32[B, 784]", "x: f32[B @ data, 784]"),
+        ("y: i32[B]", "y: i32[B @ data]"),
+        (
+            "w1: f32[784, HID], b1: f32[HID]",
+            "w1: f32[784, HID @ model], b1: f32[HID @ model]",
+        ),
+        ("w2: f32[HID, 10]", "w2: f32[HID @ model, 10]"),
+        ("const EPOCHS = 5", "const EPOCHS = 1"),
+        ("const STEPS = 60000 / BATCH;", "const STEPS = 10;"),
+        ("loss={total / STEPS:.4f}", "{total:.9g}"),
+        (
+            "train_acc={accuracy(s.params, x, y):.4f}",
+            "{loss(s.params, x_test, y_test):.9g}",
+        ),
+        (
+            "save(s.params, \"mnist.safetensors\");",
+            "print(s.params.w2);",
+        ),
+    ] {
+        let changed = text.replace(from, to);
+        assert_ne!(changed, text, "there is no `{from}`");
+        text = changed;
+    }
+    text
+}
+
+#[test]
+fn mnist_in_parallel_equals_one_device() {
+    let (_dir, path) = program(&parallel_mnist());
+    let run = |options: &[&str]| {
+        let run = tpuc(&[&["run", &path], options].concat());
+        assert_eq!(run.code, 0, "{options:?}: {}", run.stderr);
+        run.stdout
+    };
+    let one = run(&[]);
+    assert!(numbers(&one).len() > 2560, "{one}");
+    for mesh in ["data=4,model=1", "data=1,model=4", "data=2,model=2"] {
+        let several = run(&["--device", "cpu:4", "--mesh", mesh]);
+        let off = distance(&one, &several);
+        assert!(off <= 1e-6, "{mesh}: {off}");
+    }
+}
+
 #[test]
 fn a_transformer_block_equals_one_device() {
     let one = run("attention.tl", &[]).stdout;

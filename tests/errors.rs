@@ -194,6 +194,51 @@ fn every_code_has_a_page_and_every_page_a_code() {
     assert!(stray.is_empty(), "pages of no code: {stray:?}");
 }
 
+/// Where texts of errors are compared: tests, cases and snapshots.
+fn tested() -> String {
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut folders: Vec<PathBuf> = ["tests", "runtime", "lang", "compiler"]
+        .map(PathBuf::from)
+        .into();
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|e| e.path())
+        {
+            let ending = path
+                .extension()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            match ending.as_str() {
+                _ if path.is_dir() => folders.push(path),
+                "tl" | "snap" => files.push(path),
+                "rs" if path.components().any(|part| part.as_os_str() == "tests") => {
+                    files.push(path)
+                }
+                _ => {}
+            }
+        }
+    }
+    let texts = files
+        .iter()
+        .map(|path| fs::read_to_string(path).unwrap_or_default());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// A code that no test names has a text that nobody has looked at.
+#[test]
+fn every_code_of_a_run_is_in_a_test() {
+    let used = codes_in(&["src", "runtime/src"]);
+    assert!(used.len() > 70, "{used:?}");
+    let tested = tested();
+    let without = used.iter().filter(|code| !tested.contains(code.as_str()));
+    let without: Vec<_> = without.collect();
+    assert!(without.is_empty(), "codes that no test names: {without:?}");
+}
+
 /// The first block with this fence.
 fn fenced<'a>(page: &'a str, fence: &str) -> Option<&'a str> {
     let (_, rest) = page.split_once(&format!("\n{fence}\n"))?;

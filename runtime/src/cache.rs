@@ -47,8 +47,12 @@ pub enum Reason {
     First,
     /// These are others than when it was last compiled.
     Changed(Vec<&'static str>),
-    /// Nothing has changed, so its entry was dropped, is damaged, or cannot be loaded.
+    /// Nothing has changed, so its entry was dropped.
     Gone,
+    /// Its entry is not what was written.
+    Damaged,
+    /// The plugin does not take its entry.
+    Refused,
 }
 
 impl std::fmt::Display for Reason {
@@ -59,6 +63,8 @@ impl std::fmt::Display for Reason {
                 write!(f, "changed since the last time: {}", parts.join(", "))
             }
             Reason::Gone => f.write_str("it is not in the cache any more"),
+            Reason::Damaged => f.write_str("its entry in the cache is damaged"),
+            Reason::Refused => f.write_str("the plugin does not take its entry in the cache"),
         }
     }
 }
@@ -90,40 +96,34 @@ impl Cache {
         })
     }
 
-    /// The bytes of an entry that is there and whole.
-    pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
+    /// The bytes of an entry that is there and whole, or why the program called `label` has to be compiled.
+    pub fn find(&self, label: &str, key: &Key) -> Result<Vec<u8>, Reason> {
         let path = self.path(key);
-        let bytes = fs::read(&path).ok()?;
-        let payload = unseal(&bytes)?;
+        let Ok(bytes) = fs::read(&path) else {
+            return Err(self.reason(label, key));
+        };
+        let payload = unseal(&bytes).ok_or(Reason::Damaged)?;
         // The time of the file is that of its last use; where it cannot be set the entry only goes earlier.
         if let Ok(file) = fs::File::options().append(true).open(&path) {
             let _ = file.set_modified(SystemTime::now());
         }
-        Some(payload)
+        Ok(payload)
     }
 
-    /// Writes an entry, and drops old ones beyond the limit.
-    pub fn put(&self, key: &Key, payload: &[u8]) -> Result<(), Error> {
-        let unwritable = |error: std::io::Error| Error::WriteFailed {
-            path: self.folder.clone(),
-            reason: error.to_string(),
-        };
-        fs::create_dir_all(&self.folder).map_err(unwritable)?;
+    /// Writes the entry of the program called `label`, and drops old ones beyond the limit.
+    pub fn put(&self, label: &str, key: &Key, payload: &[u8]) -> Result<(), Error> {
+        let last = self.last(label);
+        let folder = last.parent().unwrap_or(&self.folder);
+        save::make_folder(folder)?;
         save::write_bytes(&self.path(key), &seal(payload))?;
+        save::write_text(&last, &key.parts.join("\n"))?;
         self.trim(LIMIT);
         Ok(())
     }
 
-    /// Why the program called `label` is compiled, and not found; remembers what it is compiled from.
-    pub fn reason(&self, label: &str, key: &Key) -> Reason {
-        let folder = self.folder.join(LAST);
-        let path = folder.join(hex(&Sha256::digest(label)));
-        let before = fs::read_to_string(&path).ok();
-        // Without the memory the next reason is only less exact.
-        if fs::create_dir_all(&folder).is_ok() {
-            let _ = save::write_text(&path, &key.parts.join("\n"));
-        }
-        let Some(before) = before else {
+    /// Why a program has no entry, as far as what it was last compiled from tells.
+    fn reason(&self, label: &str, key: &Key) -> Reason {
+        let Ok(before) = fs::read_to_string(self.last(label)) else {
             return Reason::First;
         };
         let old = before.lines().map(Some).chain(std::iter::repeat(None));
@@ -136,6 +136,11 @@ impl Cache {
             true => Reason::Gone,
             false => Reason::Changed(changed),
         }
+    }
+
+    /// The file that says what the program called `label` was last compiled from.
+    fn last(&self, label: &str) -> PathBuf {
+        self.folder.join(LAST).join(hex(&Sha256::digest(label)))
     }
 
     /// How many entries there are, and their bytes.
@@ -234,19 +239,20 @@ mod tests {
     fn an_entry_comes_back_whole_or_not_at_all() {
         let (_folder, cache) = cache();
         let key = Key::new(Path::new("plugin.so"), b"program", "");
-        assert_eq!(cache.get(&key), None);
+        let find = || cache.find("p", &key);
+        assert_eq!(find(), Err(Reason::First));
         cache
-            .put(&key, b"executable")
+            .put("p", &key, b"executable")
             .expect("the folder can be written");
-        assert_eq!(cache.get(&key).as_deref(), Some(&b"executable"[..]));
+        assert_eq!(find(), Ok(b"executable".to_vec()));
         assert_eq!(cache.size().0, 1);
         let path = cache.path(&key);
         let mut bytes = fs::read(&path).expect("the entry is there");
         *bytes.last_mut().expect("it is not empty") ^= 1;
         fs::write(&path, bytes).expect("the entry can be written");
-        assert_eq!(cache.get(&key), None, "a damaged entry is none");
+        assert_eq!(find(), Err(Reason::Damaged));
         fs::write(&path, "short").expect("the entry can be written");
-        assert_eq!(cache.get(&key), None);
+        assert_eq!(find(), Err(Reason::Damaged));
         cache.clear();
         assert_eq!(cache.size(), (0, 0));
     }
@@ -276,17 +282,40 @@ mod tests {
     fn why_a_program_is_compiled_again() {
         let (_folder, cache) = cache();
         let key = |program: &[u8], options: &str| Key::new(Path::new("a.so"), program, options);
-        let why = |key: &Key| cache.reason("a.tl main_0", key).to_string();
-        assert_eq!(why(&key(b"p", "o")), "it is new");
-        assert_eq!(why(&key(b"p", "o")), "it is not in the cache any more");
-        assert_eq!(why(&key(b"q", "o")), "changed since the last time: code");
-        let both = why(&key(b"p", "x"));
-        assert_eq!(both, "changed since the last time: options, code");
-        let other = cache.reason("b.tl main_0", &key(b"p", "x"));
-        assert_eq!(other, Reason::First);
-        assert_eq!(cache.size().0, 0, "what is remembered is no entry");
+        let why = |key: &Key| cache.find("a.tl main_0", key).map_err(|r| r.to_string());
+        let no = |why: &str| Err(why.to_owned());
+        assert_eq!(why(&key(b"p", "o")), no("it is new"));
+        cache
+            .put("a.tl main_0", &key(b"p", "o"), b"x")
+            .expect("the folder can be written");
+        assert_eq!(why(&key(b"p", "o")), Ok(b"x".to_vec()));
+        let changed = "changed since the last time: code";
+        assert_eq!(why(&key(b"q", "o")), no(changed));
+        let both = "changed since the last time: options, code";
+        assert_eq!(why(&key(b"q", "x")), no(both));
+        let other = cache.find("b.tl main_0", &key(b"q", "x"));
+        assert_eq!(other, Err(Reason::First));
+        assert_eq!(cache.size().0, 1, "what is remembered is no entry");
+        cache.trim(0);
+        assert_eq!(why(&key(b"p", "o")), no("it is not in the cache any more"));
         cache.clear();
-        assert_eq!(why(&key(b"p", "x")), "it is new");
+        assert_eq!(why(&key(b"p", "o")), no("it is new"));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_says_why() {
+        let (folder, _) = cache();
+        let file = folder.path().join("file");
+        fs::write(&file, "").expect("the folder can be written");
+        let cache = Cache {
+            folder: file.join("executables"),
+        };
+        let key = Key::new(Path::new("a.so"), b"p", "");
+        assert_eq!(cache.find("p", &key), Err(Reason::First));
+        let error = cache.put("p", &key, b"x").expect_err("it is a file");
+        assert!(error.to_string().ends_with("not a folder"), "{error}");
+        assert_eq!(cache.size(), (0, 0));
+        cache.clear();
     }
 
     #[test]
@@ -295,7 +324,7 @@ mod tests {
         let keys = [b"1", b"2", b"3"].map(|p| Key::new(Path::new("a.so"), p, ""));
         for (i, key) in keys.iter().enumerate() {
             cache
-                .put(key, &[0; 100])
+                .put("p", key, &[0; 100])
                 .expect("the folder can be written");
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1000 + i as u64);
             let file = fs::File::options()
@@ -305,10 +334,10 @@ mod tests {
             file.set_modified(time).expect("its time can be set");
         }
         // The first one is used, so the second is now the oldest.
-        assert!(cache.get(&keys[0]).is_some());
+        let is_there = |i: usize| cache.find("p", &keys[i]).is_ok();
+        assert!(is_there(0));
         cache.trim(300);
-        assert_eq!(cache.get(&keys[1]), None);
-        assert!(cache.get(&keys[0]).is_some() && cache.get(&keys[2]).is_some());
+        assert_eq!([0, 1, 2].map(is_there), [true, false, true]);
     }
 
     #[test]
@@ -324,9 +353,13 @@ mod tests {
                     for i in 0..50 {
                         let (at, key) = ((i + t) % 4, &keys[(i + t) % 4]);
                         let payload = vec![at as u8; 5000];
-                        cache.put(key, &payload).expect("the folder can be written");
+                        let put = cache.put("p", key, &payload);
+                        put.expect("the folder can be written");
                         // Another may have dropped it meanwhile, but nobody sees a part.
-                        assert!(cache.get(key).is_none_or(|found| found == payload));
+                        match cache.find("p", key) {
+                            Ok(found) => assert_eq!(found, payload),
+                            Err(why) => assert_ne!(why, Reason::Damaged),
+                        }
                         if i % 10 == 9 {
                             cache.trim(6000);
                         }

@@ -5,12 +5,12 @@
 //! a file of their own, written once and named by its digest in `shared`. Files are written beside and renamed, so
 //! whatever happens the last complete checkpoint stays.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::error::Error;
+use crate::error::{CheckpointError, Error};
 use crate::host::HostArray;
 use crate::{data, save};
 
@@ -37,6 +37,8 @@ pub struct Folder {
     program: Digest,
     /// How many checkpoints stay.
     keep: usize,
+    /// Held while this process may write.
+    _lock: Option<File>,
 }
 
 const PROGRAM: &str = "program";
@@ -45,17 +47,28 @@ const DIGEST: &str = "digest";
 const SHARED: &str = "shared";
 const VALUE: &str = "value ";
 const ENDING: &str = ".safetensors";
+const LOCK: &str = ".lock";
 
 impl Folder {
-    /// Makes the folder if there is none. Errors when it cannot be written.
+    /// Makes the folder if there is none. Errors when it cannot be written, or another process writes there.
     pub fn open(path: &Path, program: Digest, keep: usize) -> Result<Folder, Error> {
         save::make_folder(path)?;
         save::check_writable(&path.join("checkpoint"))?;
         Ok(Folder {
+            keep: keep.max(1),
+            _lock: lock(path)?,
+            ..Folder::to_read(path, program)
+        })
+    }
+
+    /// A folder in which another host writes.
+    pub fn to_read(path: &Path, program: Digest) -> Folder {
+        Folder {
             path: path.to_path_buf(),
             program,
-            keep: keep.max(1),
-        })
+            keep: usize::MAX,
+            _lock: None,
+        }
     }
 
     /// The checkpoints there are, oldest first.
@@ -108,9 +121,11 @@ impl Folder {
     pub fn read(&self, path: &Path) -> Result<Checkpoint, Error> {
         let arrays = read(path)?;
         self.check_program(path, &arrays)?;
-        let damaged = |reason: &str| Error::CheckpointDamaged {
-            path: path.to_path_buf(),
-            reason: reason.to_owned(),
+        let damaged = |reason: &str| {
+            Error::Checkpoint(CheckpointError::Damaged {
+                path: path.to_path_buf(),
+                reason: reason.to_owned(),
+            })
         };
         let place: Vec<u64> = named(&arrays, PLACE)
             .and_then(HostArray::to_vec)
@@ -145,9 +160,9 @@ impl Folder {
         if same {
             return Ok(());
         }
-        Err(Error::CheckpointOfOther {
+        Err(Error::Checkpoint(CheckpointError::OfOther {
             path: path.to_path_buf(),
-        })
+        }))
     }
 
     fn arrays(&self, values: &[(u32, HostArray)]) -> Result<Vec<(String, HostArray)>, Error> {
@@ -184,12 +199,27 @@ impl Folder {
         let used: Vec<String> = list[old..].iter().map(|path| name_of(path)).collect();
         for path in self.files() {
             let name = name_of(&path);
-            let shared = name.strip_prefix("shared-");
-            let unused = shared.is_some_and(|end| !used.iter().any(|u| u.ends_with(end)));
+            let unused =
+                end_of_shared(&name).is_some_and(|end| !used.iter().any(|u| u.ends_with(end)));
             if unused || name.starts_with(save::TEMPORARY) {
                 let _ = fs::remove_file(path);
             }
         }
+    }
+}
+
+/// The lock of a folder, which the system takes back when the process ends, however it ends. `None` where the file
+/// system has no locks.
+fn lock(folder: &Path) -> Result<Option<File>, Error> {
+    let Ok(file) = File::create(folder.join(LOCK)) else {
+        return Ok(None);
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(Error::Checkpoint(CheckpointError::InUse {
+            path: folder.to_path_buf(),
+        })),
+        Err(TryLockError::Error(_)) => Ok(None),
     }
 }
 
@@ -202,16 +232,18 @@ fn write(path: &Path, mut arrays: Vec<(String, HostArray)>) -> Result<(), Error>
 
 /// The arrays of a file that is whole, without its digest.
 fn read(path: &Path) -> Result<Vec<(String, HostArray)>, Error> {
-    let damaged = |reason: String| Error::CheckpointDamaged {
-        path: path.to_path_buf(),
-        reason,
+    let damaged = |reason: String| {
+        Error::Checkpoint(CheckpointError::Damaged {
+            path: path.to_path_buf(),
+            reason,
+        })
     };
     let mut arrays = data::safetensors(path).map_err(|error| damaged(error.to_string()))?;
     let at = arrays.iter().position(|(name, _)| name == DIGEST);
     let Some(at) = at else {
-        return Err(Error::CheckpointForeign {
+        return Err(Error::Checkpoint(CheckpointError::Foreign {
             path: path.to_path_buf(),
-        });
+        }));
     };
     let (_, sum) = arrays.swap_remove(at);
     if sum.bytes() != digest(&arrays) {
@@ -257,8 +289,19 @@ fn name_of(path: &Path) -> String {
 /// The number of a checkpoint; `None` for other files.
 fn number(path: &Path) -> Option<u64> {
     let name = name_of(path);
-    let rest = name.strip_prefix("checkpoint-")?.strip_suffix(ENDING)?;
-    rest.split('-').next()?.parse().ok()
+    let (number, end) = name.strip_prefix("checkpoint-")?.split_once('-')?;
+    is_end(end).then(|| number.parse().ok())?
+}
+
+/// How the name of a file of shared values ends; `None` for other files.
+fn end_of_shared(name: &str) -> Option<&str> {
+    name.strip_prefix("shared-").filter(|end| is_end(end))
+}
+
+/// Whether a name ends as those that are given here: a user's own files in the folder are left alone.
+fn is_end(text: &str) -> bool {
+    let digest = text.strip_suffix(ENDING).unwrap_or_default();
+    digest.len() == 16 && digest.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -303,11 +346,34 @@ mod tests {
         assert_eq!(slots.len(), 2);
         let value = last.values.iter().find(|(slot, _)| *slot == 7).unwrap();
         assert_eq!(value.1.to_vec::<f32>().unwrap(), [4.0, -0.0]);
-        assert_eq!(
-            folder.files().count(),
-            3,
-            "two checkpoints and what they share"
-        );
+        let mine = folder.files().count() - 1;
+        assert_eq!(mine, 3, "two checkpoints and what they share");
+    }
+
+    #[test]
+    fn only_one_writes_and_files_of_others_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let others = [
+            "shared-notes.txt",
+            "shared-x.safetensors",
+            "checkpoint-3.txt",
+        ];
+        for name in others {
+            fs::write(dir.path().join(name), "mine").unwrap();
+        }
+        let first = folder(dir.path(), "p");
+        assert!(first.list().is_empty());
+        let second = Folder::open(dir.path(), digest_of("p"), 2).err().unwrap();
+        assert_eq!(second.code(), "E0745");
+        let shared = shared(&first);
+        for i in 1..=4 {
+            first.write(&checkpoint(i, 0.0), &shared).unwrap();
+        }
+        let reader = Folder::to_read(dir.path(), digest_of("p"));
+        assert_eq!(reader.list().len(), 2);
+        assert!(others.iter().all(|name| dir.path().join(name).is_file()));
+        drop(first);
+        folder(dir.path(), "p");
     }
 
     #[test]
@@ -316,7 +382,7 @@ mod tests {
         let mine = folder(dir.path(), "p");
         let shared = shared(&mine);
         let path = mine.write(&checkpoint(1, 0.5), &shared).unwrap();
-        let other = folder(dir.path(), "q");
+        let other = Folder::to_read(dir.path(), digest_of("q"));
         assert_eq!(other.read(&path).unwrap_err().code(), "E0743");
         let whole = fs::read(&path).unwrap();
         for at in [0, whole.len() / 2, whole.len() - 1] {

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prost::Message;
 
-use crate::error::Error;
+use crate::error::{Error, ValueError};
 use crate::host::{DType, Scalar};
 use crate::print::format_scalar;
 use crate::save;
@@ -86,10 +86,10 @@ impl Sink {
 }
 
 fn failed(path: &Path, error: &io::Error) -> Error {
-    Error::WriteFailed {
+    Error::Value(ValueError::WriteFailed {
         path: path.to_path_buf(),
         reason: error.to_string(),
-    }
+    })
 }
 
 fn since_epoch(time: SystemTime) -> Duration {

@@ -6,7 +6,7 @@
 //! the bits of the bound and drawn again while above it. (Other methods of NumPy's generator use Lemire's
 //! bounding instead; shuffling does not.)
 
-use crate::error::Error;
+use crate::error::{Error, ValueError};
 use crate::host::{DType, HostArray, TensorSpec};
 
 /// `count` successive calls of `numpy.random.default_rng(seed).permutation(n)`, as `i32[count, n]`.
@@ -15,7 +15,7 @@ pub fn permutations(seed: u64, n: usize, count: usize) -> Result<HostArray, Erro
     let spec = TensorSpec::new(DType::I32, [count, n]);
     let elements = n.checked_mul(count).filter(|_| spec.byte_len().is_some());
     let (Ok(last), Some(elements)) = (i32::try_from(n), elements) else {
-        return Err(Error::TensorTooLarge { spec });
+        return Err(Error::Value(ValueError::TensorTooLarge { spec }));
     };
     let mut all = Vec::with_capacity(elements);
     let mut words = Pcg64::new(seed);

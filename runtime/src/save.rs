@@ -1,5 +1,6 @@
 //! Writing arrays as safetensors, so that a reader finds the old file or the new one, never a part.
 
+use std::collections::HashMap;
 use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -8,8 +9,12 @@ use std::path::{Path, PathBuf};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use crate::error::Error;
+use crate::error::{Error, ValueError};
 use crate::host::{DType, HostArray};
+
+/// What a file's own text has the names under, in the order in which they were saved: a record comes back with its
+/// fields as they were.
+pub(crate) const ORDER: &str = "order";
 
 /// How the names of files begin that are being written.
 pub(crate) const TEMPORARY: &str = ".tpuc-save-";
@@ -18,8 +23,9 @@ pub(crate) const TEMPORARY: &str = ".tpuc-save-";
 /// give the same bytes. On an error the old file is as it was, and nothing else is left.
 pub fn safetensors(path: &Path, arrays: &[(&str, &HostArray)]) -> Result<(), Error> {
     check_target(path)?;
+    let names: Vec<&str> = arrays.iter().map(|(name, _)| *name).collect();
     let arrays = in_file_order(path, arrays)?;
-    let header = header(&arrays).map_err(|reason| failed(path, reason))?;
+    let header = header(&arrays, &names).map_err(|reason| failed(path, reason))?;
     replace(path, |writer| {
         writer.write_all(&(header.len() as u64).to_le_bytes())?;
         writer.write_all(&header)?;
@@ -106,17 +112,17 @@ fn permissions(path: &Path) -> Permissions {
 }
 
 fn failed(path: &Path, reason: String) -> Error {
-    Error::WriteFailed {
+    Error::Value(ValueError::WriteFailed {
         path: path.to_path_buf(),
         reason,
-    }
+    })
 }
 
 fn unwritable(path: &Path, reason: String) -> Error {
-    Error::Unwritable {
+    Error::Value(ValueError::Unwritable {
         path: path.to_path_buf(),
         reason,
-    }
+    })
 }
 
 /// The type's name in a safetensors header.
@@ -148,16 +154,17 @@ fn in_file_order<'a>(
     let mut names: Vec<&str> = sorted.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Error::NameTwice {
+        Some(pair) => Err(Error::Value(ValueError::NameTwice {
             path: path.to_path_buf(),
             name: pair[0].to_owned(),
-        }),
+        })),
         None => Ok(sorted),
     }
 }
 
-/// The JSON header, padded with spaces to a multiple of 8 bytes.
-fn header(arrays: &[(&str, &HostArray)]) -> Result<Vec<u8>, String> {
+/// The JSON header, padded with spaces to a multiple of 8 bytes. `names`: in the order in which they were given, which
+/// is kept where it is another.
+fn header(arrays: &[(&str, &HostArray)], names: &[&str]) -> Result<Vec<u8>, String> {
     let mut offset = 0;
     let infos = arrays
         .iter()
@@ -172,7 +179,11 @@ fn header(arrays: &[(&str, &HostArray)]) -> Result<Vec<u8>, String> {
             ((*name).to_owned(), info)
         })
         .collect();
-    let metadata = Metadata::new(None, infos).map_err(|error| error.to_string())?;
+    let sorted = arrays.iter().map(|(name, _)| name).eq(names);
+    let order = (!sorted).then(|| serde_json::to_string(names));
+    let order = order.transpose().map_err(|error| error.to_string())?;
+    let more = order.map(|order| HashMap::from([(ORDER.to_owned(), order)]));
+    let metadata = Metadata::new(more, infos).map_err(|error| error.to_string())?;
     let mut header = serde_json::to_vec(&metadata).map_err(|error| error.to_string())?;
     header.resize(header.len().next_multiple_of(8), b' ');
     Ok(header)
@@ -193,6 +204,7 @@ fn plain(error: &io::Error) -> String {
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        io::ErrorKind::FileTooLarge => "it is larger than a file may be".to_owned(),
         io::ErrorKind::QuotaExceeded => "the disk quota is used up".to_owned(),
         io::ErrorKind::NotADirectory => "a part of the path is a file, not a folder".to_owned(),
         kind => match error.raw_os_error() {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The variables that searches look at. Others are not read.
 const VARIABLES: [&str; 10] = [
@@ -103,19 +103,22 @@ impl Surroundings {
         self.users("XDG_DATA_HOME", ".local/share")
     }
 
-    /// This program's folder in one that a variable names, or else in one of the home folder.
+    /// This program's folder in one that a variable names, or else in one of the home folder. A relative one counts as
+    /// none, as the XDG specification wants it: it would be another folder wherever the program is started.
     fn users(&self, variable: &str, at_home: &str) -> Option<PathBuf> {
-        let base = match self.variable(variable) {
-            Some(folder) => PathBuf::from(folder),
-            None => Path::new(&self.variable("HOME")?).join(at_home),
+        let absolute = |name: &str| {
+            let folder = self.variable(name).map(PathBuf::from);
+            folder.filter(|folder| folder.is_absolute())
         };
-        Some(base.join("tpuc"))
+        let home = || Some(absolute("HOME")?.join(at_home));
+        Some(absolute(variable).or_else(home)?.join("tpuc"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn deps_are_looked_for_upwards_from_the_program_then_from_the_current_folder() {
@@ -148,6 +151,10 @@ mod tests {
         assert_eq!(home.cache().unwrap(), Path::new("/h/.cache/tpuc"));
         let xdg = Surroundings::for_tests(&[("HOME", "/h"), ("XDG_CACHE_HOME", "/x")]);
         assert_eq!(xdg.cache().unwrap(), Path::new("/x/tpuc"));
-        assert_eq!(Surroundings::for_tests(&[]).cache(), None);
+        let relative = Surroundings::for_tests(&[("HOME", "/h"), ("XDG_CACHE_HOME", "x")]);
+        assert_eq!(relative.cache().unwrap(), Path::new("/h/.cache/tpuc"));
+        for home in [&[][..], &[("HOME", "h")], &[("HOME", "")]] {
+            assert_eq!(Surroundings::for_tests(home).cache(), None);
+        }
     }
 }

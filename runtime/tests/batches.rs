@@ -10,6 +10,7 @@ use flate2::write::GzEncoder;
 use tempfile::TempDir;
 use tpuc_runtime::Error;
 use tpuc_runtime::data::{Batches, Contents, POOL_BYTES, Request, describe, read};
+use tpuc_runtime::error::DataError;
 use tpuc_runtime::host::{DType, HostArray, TensorSpec};
 use tpuc_runtime::save;
 use zip::write::SimpleFileOptions;
@@ -273,7 +274,7 @@ fn data_that_has_changed_is_noticed() {
         let mut batches = Batches::start(one);
         let error = (0..4000).find_map(|_| batches.next_batch().err()).unwrap();
         assert!(
-            matches!(error, Error::Truncated { .. }),
+            matches!(error, Error::Data(DataError::Truncated { .. })),
             "{}: {error}",
             path.display()
         );

@@ -1,28 +1,26 @@
 //! Data files: good ones of every format, and each way in which one can be bad.
 
+mod common;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use common::unpack;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use half::{bf16, f16};
 use tempfile::TempDir;
 use tpuc_runtime::data::{Contents, Dataset, Field, describe, read};
+use tpuc_runtime::error::{DataError, ValueError};
 use tpuc_runtime::host::{DType, HostArray, TensorSpec};
 use tpuc_runtime::{Error, Surroundings};
 
 /// A folder with the files of the reference tables.
 fn reference() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let numpy = include_str!("reference/numpy_files.txt").lines();
-    for line in numpy.chain(include_str!("reference/parquet_files.txt").lines()) {
-        let (name, hex) = line.split_once(' ').unwrap();
-        let bytes: Vec<u8> = (0..hex.len() / 2)
-            .map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap())
-            .collect();
-        fs::write(folder.path().join(name), bytes).unwrap();
-    }
+    unpack(include_str!("reference/numpy_files.txt"), folder.path());
+    unpack(include_str!("reference/parquet_files.txt"), folder.path());
     folder
 }
 
@@ -135,8 +133,17 @@ fn parquet_files_are_columns_of_numbers() {
         assert_eq!(column(name), Some(array), "{name}");
     }
     let x = |values: &[f32]| vec![("x".to_owned(), array(&[values.len()], values))];
-    assert_eq!(file("gzip.parquet"), x(&[0.0, 1.0, 2.0, 3.0, 4.0]));
-    assert_eq!(file("plain.parquet"), x(&[0.0, 1.0, 2.0, 3.0, 4.0]));
+    for packing in ["plain", "gzip", "zstd", "brotli", "lz4"] {
+        let found = file(&format!("{packing}.parquet"));
+        assert_eq!(found, x(&[0.0, 1.0, 2.0, 3.0, 4.0]), "{packing}");
+    }
+    let lists = [0.0f32, 1.0, 2.0, 3.0, 4.0, 5.0];
+    let rows = file("rows.parquet");
+    assert_eq!(rows[0], ("x".to_owned(), array(&[3, 2], &lists)));
+    let whole = array(&[3, 2], &[0i64, 1, 2, 3, 4, 5]);
+    assert_eq!(rows[1], ("n".to_owned(), whole));
+    let parts = file("struct.parquet");
+    assert_eq!(parts[0], ("s.a".to_owned(), array(&[2], &[1.0f64, 3.0])));
     assert_eq!(file("empty.parquet"), x(&[]));
 }
 
@@ -145,21 +152,35 @@ fn a_parquet_file_that_cannot_be_an_array_says_why() {
     let folder = reference();
     let path = |name: &str| folder.path().join(name);
     for (name, found) in [
-        ("text.parquet", "BYTE_ARRAY in the column `name`"),
-        ("lists.parquet", "DOUBLE in the column `x.list.element`"),
-        ("dates.parquet", "INT32 in the column `day`"),
+        ("text.parquet", "text in the column `name`"),
+        (
+            "deep.parquet",
+            "lists of lists in the column `x.list.element.list.element`",
+        ),
+        ("dates.parquet", "dates in the column `day`"),
+        ("times.parquet", "times in the column `t`"),
+        ("decimals.parquet", "decimal numbers in the column `d`"),
+        ("bytes.parquet", "BYTE_ARRAY in the column `b`"),
     ] {
         let path = path(name);
         let found = found.to_owned();
-        assert_eq!(refused(&path), Error::UnsupportedElement { path, found });
+        assert_eq!(
+            refused(&path),
+            Error::Data(DataError::UnsupportedElement { path, found })
+        );
     }
-    let missing = read(&path("missing.parquet")).unwrap_err();
-    assert!(
-        missing.to_string().ends_with("the column `x` lacks values"),
-        "{missing}"
-    );
-    let packed = read(&path("zstd.parquet")).unwrap_err();
-    assert!(packed.to_string().contains("zstd"), "{packed}");
+    let lists = "the column `x` lacks values, or has lists of several lengths";
+    for (name, said) in [
+        ("missing.parquet", "the column `x` lacks values"),
+        ("lists.parquet", lists),
+        ("gaps.parquet", lists),
+        ("holes.parquet", lists),
+        ("shifted.parquet", lists),
+    ] {
+        let error = read(&path(name)).unwrap_err();
+        assert_eq!(error.code(), "E0706", "{name}");
+        assert!(error.to_string().ends_with(said), "{name}: {error}");
+    }
     let whole = fs::read(path("gzip.parquet")).unwrap();
     for (name, bytes) in [
         ("cut.parquet", &whole[..whole.len() - 9]),
@@ -180,7 +201,10 @@ fn elements_that_the_language_lacks_are_named() {
     ] {
         let path = folder.path().join(name);
         let found = element.to_owned();
-        assert_eq!(refused(&path), Error::UnsupportedElement { path, found });
+        assert_eq!(
+            refused(&path),
+            Error::Data(DataError::UnsupportedElement { path, found })
+        );
     }
 }
 
@@ -208,10 +232,10 @@ fn safetensors_are_read_in_the_order_of_their_data() {
     let overlap = refused(&folder.path().join("overlap.safetensors"));
     assert!(matches!(
         overlap,
-        Error::Malformed {
+        Error::Data(DataError::Malformed {
             format: "safetensors",
             ..
-        }
+        })
     ));
 }
 
@@ -226,11 +250,11 @@ fn a_cut_file_says_how_much_is_missing() {
     let (expected, found) = (152, 140);
     assert_eq!(
         refused(&path),
-        Error::Truncated {
+        Error::Data(DataError::Truncated {
             path,
             expected,
             found
-        }
+        })
     );
     let path = cut("two.safetensors", 200);
     let expected = fs::metadata(folder.path().join("two.safetensors"))
@@ -238,31 +262,34 @@ fn a_cut_file_says_how_much_is_missing() {
         .len();
     assert_eq!(
         refused(&path),
-        Error::Truncated {
+        Error::Data(DataError::Truncated {
             path,
             expected,
             found: 200
-        }
+        })
     );
     for keep in [0, 5, 50] {
         let error = refused(&cut("two.safetensors", keep));
-        assert!(matches!(error, Error::Truncated { .. }), "{error:?}");
+        assert!(
+            matches!(error, Error::Data(DataError::Truncated { .. })),
+            "{error:?}"
+        );
     }
     assert!(matches!(
         refused(&cut("f32.npy", 3)),
-        Error::WrongMagic { .. }
+        Error::Data(DataError::WrongMagic { .. })
     ));
     assert!(matches!(
         refused(&cut("f32.npy", 20)),
-        Error::Malformed { format: "npy", .. }
+        Error::Data(DataError::Malformed { format: "npy", .. })
     ));
     assert!(matches!(
         refused(&cut("two.npz", 300)),
-        Error::Malformed { format: "npz", .. }
+        Error::Data(DataError::Malformed { format: "npz", .. })
     ));
     assert!(matches!(
         refused(&cut("two.npz", 1)),
-        Error::WrongMagic { .. }
+        Error::Data(DataError::WrongMagic { .. })
     ));
 }
 
@@ -271,18 +298,26 @@ fn a_file_of_another_kind_shows_its_first_bytes() {
     let folder = reference();
     for name in ["a.npy", "a.npz", "a.idx", "a.safetensors"] {
         let path = write(&folder, name, b"<html><body>not here</body></html>");
-        let Error::WrongMagic { found, .. } = refused(&path) else {
+        let Error::Data(DataError::WrongMagic { found, .. }) = refused(&path) else {
             panic!("{name} was taken");
         };
         assert!(b"<html><body>".starts_with(&found), "{name}");
     }
     let path = write(&folder, "a.txt", b"1 2 3");
-    assert_eq!(refused(&path), Error::UnknownFormat { path });
+    assert_eq!(
+        refused(&path),
+        Error::Data(DataError::UnknownFormat { path })
+    );
     let path = folder.path().join("none.npy");
-    assert!(matches!(refused(&path), Error::FileUnreadable { .. }));
+    assert!(matches!(
+        refused(&path),
+        Error::Data(DataError::FileUnreadable { .. })
+    ));
     fs::create_dir(folder.path().join("folder.npy")).unwrap();
     let error = refused(&folder.path().join("folder.npy"));
-    assert!(matches!(error, Error::FileUnreadable { reason, .. } if reason == "it is a folder"));
+    assert!(
+        matches!(error, Error::Data(DataError::FileUnreadable { reason, .. }) if reason == "it is a folder")
+    );
 }
 
 #[test]
@@ -299,35 +334,41 @@ fn idx_files_are_big_endian_and_may_be_packed() {
     let (expected, found) = (20, 18);
     assert_eq!(
         refused(&path),
-        Error::Truncated {
+        Error::Data(DataError::Truncated {
             path,
             expected,
             found
-        }
+        })
     );
     let path = write(&folder, "header.idx", &bytes[..9]);
     let (expected, found) = (12, 9);
     assert_eq!(
         refused(&path),
-        Error::Truncated {
+        Error::Data(DataError::Truncated {
             path,
             expected,
             found
-        }
+        })
     );
     let path = write(&folder, "wrong.idx", &[0, 0, 0x0a, 1, 0, 0, 0, 0]);
-    assert!(matches!(refused(&path), Error::WrongMagic { .. }));
+    assert!(matches!(
+        refused(&path),
+        Error::Data(DataError::WrongMagic { .. })
+    ));
     let path = write(&folder, "long.idx", &[&bytes[..], &[0]].concat());
-    assert!(matches!(read(&path).unwrap_err(), Error::Malformed { .. }));
+    assert!(matches!(
+        read(&path).unwrap_err(),
+        Error::Data(DataError::Malformed { .. })
+    ));
     // Of a packed file only reading tells how long it is, or that it is damaged.
     let path = write(&folder, "short.idx.gz", &gzip(&bytes[..18]));
     assert_eq!(
         read(&path).unwrap_err(),
-        Error::Truncated {
+        Error::Data(DataError::Truncated {
             path,
             expected: 20,
             found: 18
-        }
+        })
     );
     let large: Vec<u8> = (0..100_000u32)
         .map(|i| (i.wrapping_mul(i) >> 7) as u8)
@@ -339,10 +380,10 @@ fn idx_files_are_big_endian_and_may_be_packed() {
     assert!(
         matches!(
             error,
-            Error::Truncated {
+            Error::Data(DataError::Truncated {
                 expected: 100_008,
                 ..
-            }
+            })
         ),
         "{error:?}"
     );
@@ -355,11 +396,16 @@ fn a_header_that_announces_too_much_is_an_error_and_not_an_allocation() {
         0, 0, 0x0e, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
     ];
     let path = write(&folder, "huge.idx", &huge);
-    assert!(matches!(refused(&path), Error::TensorTooLarge { .. }));
+    assert!(matches!(
+        refused(&path),
+        Error::Value(ValueError::TensorTooLarge { .. })
+    ));
     let huge = [0, 0, 8, 2, 0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff];
     let path = write(&folder, "huge.idx.gz", &gzip(&huge));
     let error = read(&path).unwrap_err();
-    assert!(matches!(error, Error::FileUnreadable { reason, .. } if reason.contains("memory")));
+    assert!(
+        matches!(error, Error::Data(DataError::FileUnreadable { reason, .. }) if reason.contains("memory"))
+    );
 }
 
 #[test]
@@ -383,18 +429,18 @@ fn csv_files_are_one_matrix_or_named_columns() {
     let (line, column, found) = (2, 2, "four".to_owned());
     assert_eq!(
         refused(&path),
-        Error::CsvCell {
+        Error::Data(DataError::CsvCell {
             path,
             line,
             column,
             found
-        }
+        })
     );
     for bad in [&b""[..], b"1,2\n3\n", b"\n\n"] {
         let path = write(&folder, "bad.csv", bad);
         assert!(matches!(
             refused(&path),
-            Error::Malformed { format: "csv", .. }
+            Error::Data(DataError::Malformed { format: "csv", .. })
         ));
     }
 }
@@ -431,10 +477,15 @@ fn a_dataset_is_found_described_and_read() {
     // Images where labels belong are a wrong magic number, not labels of a strange shape.
     fs::write(folder.join("t10k-labels-idx1-ubyte"), &images).unwrap();
     let error = dataset.read(Field::YTest).unwrap_err();
-    assert!(matches!(error, Error::WrongMagic { found, .. } if found == [0, 0, 8, 3]));
+    assert!(
+        matches!(error, Error::Data(DataError::WrongMagic { found, .. }) if found == [0, 0, 8, 3])
+    );
     fs::remove_file(folder.join("train-images-idx3-ubyte")).unwrap();
     let error = dataset.describe().unwrap_err();
-    assert!(matches!(error, Error::FileUnreadable { .. }));
+    assert!(matches!(
+        error,
+        Error::Data(DataError::FileUnreadable { .. })
+    ));
 }
 
 #[test]
@@ -442,13 +493,18 @@ fn a_dataset_that_is_nowhere_says_where_it_was_looked_for() {
     let root = tempfile::tempdir().unwrap();
     let home = root.path().display().to_string();
     let around = Surroundings::new([("HOME".to_owned(), home)], Some(root.path().into()), None);
-    let Err(Error::DatasetMissing { looked, .. }) = Dataset::find("mnist", &around) else {
+    let Err(Error::Data(DataError::DatasetMissing { looked, .. })) =
+        Dataset::find("mnist", &around)
+    else {
         panic!("found a dataset in an empty folder");
     };
     assert!(looked.contains(&root.path().join(".deps/data/mnist")));
     assert!(looked.contains(&root.path().join(".cache/tpuc/mnist")));
     let unknown = Dataset::find("imagenet", &around).unwrap_err();
-    assert!(matches!(unknown, Error::DatasetUnknown { .. }));
+    assert!(matches!(
+        unknown,
+        Error::Data(DataError::DatasetUnknown { .. })
+    ));
 }
 
 /// The real files of the set-up, by their well-known sizes and first labels.

@@ -1,17 +1,19 @@
 //! Datasets fetched from a server on this machine that behaves well, and badly in each of the ways that servers do.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use tpuc_runtime::data::{Dataset, Download, Field};
+use tpuc_runtime::error::PluginError;
 use tpuc_runtime::{Error, Surroundings};
 
 /// What the server does with the n-th request for a file.
@@ -25,6 +27,18 @@ enum Answer {
     NoRanges,
     /// An error of its own.
     Trouble,
+    /// There is no such file.
+    Missing,
+    /// It is at another address, of the same server.
+    Elsewhere,
+    /// A page of its own.
+    Page,
+    /// It breaks off in the middle without having said how much there is.
+    Unannounced,
+    /// All of it, in small pieces.
+    Slow,
+    /// It sends half of it, and then nothing, but stays on the line.
+    Silence,
 }
 
 struct Server {
@@ -69,27 +83,38 @@ fn respond(
 ) -> std::io::Result<()> {
     let start = start.filter(|_| answer != Answer::NoRanges);
     let rest = &all[start.unwrap_or(0).min(all.len())..];
-    let (status, body) = match answer {
-        Answer::Trouble => ("503 Service Unavailable", &[] as &[u8]),
-        _ if start.is_some() && rest.is_empty() => ("416 Range Not Satisfiable", &[] as &[u8]),
+    let (status, body): (&str, &[u8]) = match answer {
+        Answer::Trouble => ("503 Service Unavailable", &[]),
+        Answer::Missing => ("404 Not Found", b"no such page"),
+        Answer::Elsewhere => ("302 Found\r\nLocation: /there", &[]),
+        Answer::Page => ("200 OK", b"a page that asks to log in"),
+        _ if start.is_some() && rest.is_empty() => ("416 Range Not Satisfiable", &[]),
         _ if start.is_some() => ("206 Partial Content", rest),
         _ => ("200 OK", rest),
     };
-    let mut head = format!(
-        "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n",
-        body.len()
-    );
+    let mut head = format!("HTTP/1.1 {status}\r\nConnection: close\r\n");
+    if answer != Answer::Unannounced {
+        head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+    }
     if let Some(start) = start {
         let (end, len) = (all.len().saturating_sub(1), all.len());
         head.push_str(&format!("Content-Range: bytes {start}-{end}/{len}\r\n"));
     }
     to.write_all(format!("{head}\r\n").as_bytes())?;
-    let sent = if answer == Answer::Half {
-        body.len() / 2
-    } else {
-        body.len()
-    };
-    to.write_all(&body[..sent])
+    let half = &body[..body.len() / 2];
+    match answer {
+        Answer::Half | Answer::Unannounced => to.write_all(half),
+        Answer::Slow => body.chunks(body.len() / 10 + 1).try_for_each(|piece| {
+            thread::sleep(Duration::from_millis(30));
+            to.write_all(piece)
+        }),
+        Answer::Silence => {
+            to.write_all(half)?;
+            // Until the client goes away.
+            to.read(&mut [0]).map(|_| ())
+        }
+        _ => to.write_all(body),
+    }
 }
 
 fn sum(bytes: &[u8]) -> String {
@@ -161,6 +186,72 @@ fn a_server_without_ranges_is_asked_anew() {
     );
 }
 
+/// Fetches from a server that answers so; how often it was asked, and what came.
+fn answered(answers: &'static [Answer]) -> (usize, Result<Vec<u8>, Error>) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve(contents(), answers);
+    let files = vec![("f".to_owned(), sum(&contents()))];
+    let download = Download::at("d", &server.address, files).waiting(1);
+    let found = download.fetch(folder.path());
+    let found = found.map(|folder| fs::read(folder.join("f")).unwrap());
+    let count = server.asked.lock().unwrap().len();
+    (count, found)
+}
+
+#[test]
+fn servers_that_are_slow_or_send_elsewhere_are_followed() {
+    for answers in [
+        &[Answer::Slow] as &[Answer],
+        &[Answer::Elsewhere, Answer::Whole],
+        &[
+            Answer::Elsewhere,
+            Answer::Half,
+            Answer::Elsewhere,
+            Answer::Whole,
+        ],
+        &[Answer::Silence, Answer::Whole],
+        &[Answer::Page, Answer::Whole],
+        &[Answer::Half, Answer::Page, Answer::Whole],
+        &[Answer::Unannounced, Answer::Whole],
+    ] {
+        let (count, found) = answered(answers);
+        assert_eq!(
+            (count, found),
+            (answers.len(), Ok(contents())),
+            "{answers:?}"
+        );
+    }
+}
+
+#[test]
+fn servers_that_will_not_are_left_soon() {
+    let failed = |answers, code, says: &str, times| {
+        let (count, found) = answered(answers);
+        let error = found.unwrap_err();
+        assert_eq!((error.code(), count), (code, times), "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+    };
+    // What is not there will not come by asking again; what is overloaded may.
+    failed(&[Answer::Missing], "E0820", "404", 1);
+    failed(&[Answer::Trouble], "E0820", "503", 4);
+    failed(&[Answer::Silence, Answer::Missing], "E0820", "404", 2);
+    failed(&[Answer::Page], "E0821", "another file", 2);
+}
+
+#[test]
+fn what_lies_there_and_does_not_fit_is_fetched_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("d.part")).unwrap();
+    fs::write(folder.path().join("d.part/f"), vec![1; 50_000]).unwrap();
+    let server = serve(contents(), &[Answer::Whole]);
+    assert_eq!(
+        fetch(&server.address, folder.path(), &contents()),
+        Ok(contents())
+    );
+    let asked = server.asked.lock().unwrap().clone();
+    assert_eq!(asked, [Some(50_000), None]);
+}
+
 #[test]
 fn a_file_that_was_longer_is_fetched_anew() {
     let folder = tempfile::tempdir().unwrap();
@@ -178,7 +269,10 @@ fn another_file_than_the_published_one_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let server = serve(b"a page that asks to log in".to_vec(), &[Answer::Whole]);
     let error = fetch(&server.address, folder.path(), &contents()).unwrap_err();
-    assert!(matches!(error, Error::FetchedOther { .. }), "{error}");
+    assert!(
+        matches!(error, Error::Plugin(PluginError::FetchedOther { .. })),
+        "{error}"
+    );
     assert!(!folder.path().join("d").exists());
 }
 

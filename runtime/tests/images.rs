@@ -1,26 +1,23 @@
 //! Images: what they are read as, and folders of them.
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 
+use common::unpack;
 use tempfile::TempDir;
 use tpuc_runtime::Error;
 use tpuc_runtime::data::{Batches, Contents, POOL_BYTES, Request, describe, read};
+use tpuc_runtime::error::DataError;
 use tpuc_runtime::host::{DType, HostArray, TensorSpec};
 
 /// A folder with the images of the reference table, and Pillow's reading of each.
 fn reference() -> (TempDir, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
-    let mut names = Vec::new();
-    for line in include_str!("reference/images.txt").lines() {
-        let (name, hex) = line.split_once(' ').unwrap();
-        let bytes: Vec<u8> = (0..hex.len() / 2)
-            .map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap())
-            .collect();
-        fs::write(folder.path().join(name), bytes).unwrap();
-        names.push(name.to_owned());
-    }
-    names.retain(|name| !name.ends_with(".npy"));
+    let names = unpack(include_str!("reference/images.txt"), folder.path());
+    let images = names.into_iter().filter(|name| !name.ends_with(".npy"));
+    let names = images.map(str::to_owned).collect();
     (folder, names)
 }
 
@@ -165,5 +162,8 @@ fn what_is_no_image_is_refused() {
         }
     }
     let gone = read(&folder.path().join("gone.png")).unwrap_err();
-    assert!(matches!(gone, Error::FileUnreadable { .. }));
+    assert!(matches!(
+        gone,
+        Error::Data(DataError::FileUnreadable { .. })
+    ));
 }

@@ -9,7 +9,8 @@ use std::process::Command;
 use common::{ADD, add_signature, cpu_plugin};
 use tempfile::TempDir;
 use tpuc_runtime::client::{Client, ClientOptions, CompileOptions};
-use tpuc_runtime::plugin::{Device, Plugin};
+use tpuc_runtime::error::{DataError, PluginError, ProgramError};
+use tpuc_runtime::plugin::{Device, Plugin, Wheel};
 use tpuc_runtime::{Error, Surroundings};
 
 fn open(path: &Path) -> Result<Plugin, Error> {
@@ -90,15 +91,27 @@ fn files_that_are_no_library() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(&folder, "text.so", b"GROUP ( /lib/libc.so.6 )");
     let found = b"GROUP ( ".to_vec();
-    assert_eq!(refused(&path), Error::PluginNotElf { path, found });
+    assert_eq!(
+        refused(&path),
+        Error::Plugin(PluginError::NotElf { path, found })
+    );
     let path = write(&folder, "empty.so", b"");
     let found = Vec::new();
-    assert_eq!(refused(&path), Error::PluginNotElf { path, found });
+    assert_eq!(
+        refused(&path),
+        Error::Plugin(PluginError::NotElf { path, found })
+    );
     let path = folder.path().join("none.so");
-    assert_eq!(refused(&path), Error::PluginFileMissing { path });
+    assert_eq!(
+        refused(&path),
+        Error::Plugin(PluginError::FileMissing { path })
+    );
     let path = folder.path().to_path_buf();
     let reason = "it is a folder".to_owned();
-    assert_eq!(refused(&path), Error::FileUnreadable { path, reason });
+    assert_eq!(
+        refused(&path),
+        Error::Data(DataError::FileUnreadable { path, reason })
+    );
 }
 
 #[test]
@@ -109,7 +122,7 @@ fn libraries_that_are_cut_short() {
         let path = write(&folder, "cut.so", &plugin[..keep]);
         let error = refused(&path);
         assert!(
-            matches!(error, Error::PluginTruncated { .. }),
+            matches!(error, Error::Plugin(PluginError::Truncated { .. })),
             "{keep}: {error:?}"
         );
     }
@@ -127,14 +140,14 @@ fn libraries_for_another_machine() {
     library[18..20].copy_from_slice(&other.to_le_bytes());
     let error = refused(&write(&folder, "other.so", &library));
     assert!(
-        matches!(error, Error::PluginArchitecture { .. }),
+        matches!(error, Error::Plugin(PluginError::Architecture { .. })),
         "{error:?}"
     );
     // 32 bits.
     library[4] = 1;
     let error = refused(&write(&folder, "narrow.so", &library));
     assert!(
-        matches!(error, Error::PluginArchitecture { .. }),
+        matches!(error, Error::Plugin(PluginError::Architecture { .. })),
         "{error:?}"
     );
 }
@@ -142,7 +155,7 @@ fn libraries_for_another_machine() {
 #[test]
 fn libraries_that_are_no_plugin() {
     let path = loaded_library("libgcc_s.so").canonicalize().unwrap();
-    assert_eq!(refused(&path), Error::PluginNoEntry { path });
+    assert_eq!(refused(&path), Error::Plugin(PluginError::NoEntry { path }));
 }
 
 #[test]
@@ -157,10 +170,10 @@ fn libraries_that_need_what_is_not_there() {
     let library_name = "libq.so.6".to_owned();
     assert_eq!(
         refused(&path),
-        Error::PluginLibraryMissing {
+        Error::Plugin(PluginError::LibraryMissing {
             path,
             library: library_name
-        }
+        })
     );
     let path = write(
         &folder,
@@ -168,7 +181,10 @@ fn libraries_that_need_what_is_not_there() {
         &replace(&library, b"\0abort\0", b"\0abqrt\0"),
     );
     let symbol = "abqrt".to_owned();
-    assert_eq!(refused(&path), Error::PluginSymbolMissing { path, symbol });
+    assert_eq!(
+        refused(&path),
+        Error::Plugin(PluginError::SymbolMissing { path, symbol })
+    );
 }
 
 /// A library whose `GetPjrtApi` gives a table of that size and version, or nothing. (A Rust tool chain links
@@ -200,15 +216,27 @@ fn plugins_of_another_age() {
     let folder = tempfile::tempdir().unwrap();
     let path = fake_plugin(&folder, "old", "{ 500, 0, { 24, 0, 0, 40 } }");
     let version = (0, 40);
-    assert_eq!(refused(&path), Error::PluginTooOld { path, version });
+    assert_eq!(
+        refused(&path),
+        Error::Plugin(PluginError::TooOld { path, version })
+    );
     let path = fake_plugin(&folder, "new", "{ 2000, 0, { 24, 0, 1, 2 } }");
     let version = (1, 2);
-    assert_eq!(refused(&path), Error::PluginTooNew { path, version });
+    assert_eq!(
+        refused(&path),
+        Error::Plugin(PluginError::TooNew { path, version })
+    );
     let path = fake_plugin(&folder, "null", "{ 0 }");
-    assert!(matches!(refused(&path), Error::PluginUnloadable { .. }));
+    assert!(matches!(
+        refused(&path),
+        Error::Plugin(PluginError::Unloadable { .. })
+    ));
     // A table of the right size without functions in it.
     let path = fake_plugin(&folder, "hollow", "{ 1144, 0, { 24, 0, 0, 115 } }");
-    assert!(matches!(refused(&path), Error::ClientFailed { .. }));
+    assert!(matches!(
+        refused(&path),
+        Error::Plugin(PluginError::ClientFailed { .. })
+    ));
 }
 
 #[test]
@@ -224,7 +252,7 @@ fn a_plugin_of_another_platform_is_refused() {
         .map(|_| ())
         .unwrap_err();
     assert!(
-        matches!(&error, Error::PlatformMismatch { wanted, found, .. } if wanted == "tpu" && found == "cpu"),
+        matches!(&error, Error::Plugin(PluginError::PlatformMismatch { wanted, found, .. }) if wanted == "tpu" && found == "cpu"),
         "{error:?}"
     );
 }
@@ -241,7 +269,7 @@ fn a_misspelt_flag_in_the_environment_is_an_error() {
             .compile("add", ADD.as_bytes(), add_signature(), &options)
             .map(|_| ())
             .unwrap_err();
-        let Error::CompileFailed { failure, .. } = &error else {
+        let Error::Program(ProgramError::CompileFailed { failure, .. }) = &error else {
             panic!("{error:?}");
         };
         assert!(failure.message.contains("xla_no_such_flag"), "{error}");
@@ -261,10 +289,11 @@ fn the_tpus_library_profiles_and_the_cpus_does_not() {
     let folder = tempfile::tempdir().unwrap();
     assert!(cpu_plugin().start_profile().unwrap().is_none());
     let around = Surroundings::of_process();
-    let plugin = match Plugin::open(&Device::Tpu, &around) {
-        Ok(plugin) => plugin,
-        Err(error) => panic!("no TPU plugin ({error}): run `tpuc setup tpu` first"),
-    };
+    let wheel = Wheel::of("tpu").expect("it is known");
+    wheel
+        .fetch(&around)
+        .expect("it is there, or can be fetched");
+    let plugin = Plugin::open(&Device::Tpu, &around).unwrap();
     let profile = plugin.start_profile().unwrap().expect("it has a profiler");
     let path = profile.write(folder.path()).unwrap();
     let inside = path.strip_prefix(folder.path()).unwrap();

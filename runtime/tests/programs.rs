@@ -7,6 +7,7 @@ use tpuc_runtime::Error;
 use tpuc_runtime::client::{
     Buffer, Client, ClientOptions, CompileOptions, Input, Signature, Upload,
 };
+use tpuc_runtime::error::{ProgramError, ValueError};
 use tpuc_runtime::host::{Element, HostArray, Placement};
 
 fn upload<T: Element>(client: &Client, shape: &[usize], elements: &[T]) -> Buffer {
@@ -150,28 +151,46 @@ fn wrong_arguments_are_refused_before_the_call() {
     let few = run(vec![Input::Keep(&x)]);
     assert!(matches!(
         few,
-        Error::ArgumentCount {
+        Error::Program(ProgramError::ArgumentCount {
             expected: 2,
             found: 1,
             ..
-        }
+        })
     ));
     let shape = run(vec![Input::Keep(&x), Input::Keep(&square)]);
-    assert!(matches!(shape, Error::ArgumentType { index: 1, .. }));
+    assert!(matches!(
+        shape,
+        Error::Program(ProgramError::ArgumentType { index: 1, .. })
+    ));
     let kind = run(vec![Input::Keep(&ints), Input::Keep(&x)]);
-    assert!(matches!(kind, Error::ArgumentType { index: 0, .. }));
+    assert!(matches!(
+        kind,
+        Error::Program(ProgramError::ArgumentType { index: 0, .. })
+    ));
 
     let deleted = upload(&client, &[4], &[1.0f32; 4]);
     deleted.delete().unwrap();
     let gone = run(vec![Input::Keep(&x), Input::Keep(&deleted)]);
-    assert!(matches!(gone, Error::ArgumentDeleted { index: 1, .. }));
-    assert_eq!(deleted.to_host().unwrap_err(), Error::BufferDeleted);
-    assert_eq!(deleted.wait().unwrap_err(), Error::BufferDeleted);
+    assert!(matches!(
+        gone,
+        Error::Program(ProgramError::ArgumentDeleted { index: 1, .. })
+    ));
+    assert_eq!(
+        deleted.to_host().unwrap_err(),
+        Error::Program(ProgramError::BufferDeleted)
+    );
+    assert_eq!(
+        deleted.wait().unwrap_err(),
+        Error::Program(ProgramError::BufferDeleted)
+    );
 
     let other = cpu();
     let elsewhere = upload(&other, &[4], &[1.0f32; 4]);
     let apart = run(vec![Input::Keep(&x), Input::Keep(&elsewhere)]);
-    assert!(matches!(apart, Error::ArgumentElsewhere { index: 1, .. }));
+    assert!(matches!(
+        apart,
+        Error::Program(ProgramError::ArgumentElsewhere { index: 1, .. })
+    ));
     // None of this has hurt the program.
     let out = add.execute(vec![Input::Keep(&x), Input::Keep(&x)]).unwrap();
     assert_eq!(fetch(&out[0]), [2.0; 4]);
@@ -194,26 +213,32 @@ fn bad_programs_and_signatures_are_refused() {
     let none = || signature(&[], &[], &[]);
     for code in ["", "no program", "func.func @other() { return }"] {
         assert!(
-            matches!(refuse(code, none()), Error::CompileFailed { .. }),
+            matches!(
+                refuse(code, none()),
+                Error::Program(ProgramError::CompileFailed { .. })
+            ),
             "{code}"
         );
     }
     let huge = signature(&[f32s([1 << 62])], &[], &[]);
-    assert!(matches!(refuse(ADD, huge), Error::TensorTooLarge { .. }));
+    assert!(matches!(
+        refuse(ADD, huge),
+        Error::Value(ValueError::TensorTooLarge { .. })
+    ));
     let fewer = signature(&[f32s([4]), f32s([4])], &[], &[]);
     assert!(matches!(
         refuse(ADD, fewer),
-        Error::SignatureMismatch { .. }
+        Error::Program(ProgramError::SignatureMismatch { .. })
     ));
     let other = signature(&[f32s([4]), f32s([4])], &[f32s([2, 2])], &[]);
     assert!(matches!(
         refuse(ADD, other),
-        Error::SignatureMismatch { .. }
+        Error::Program(ProgramError::SignatureMismatch { .. })
     ));
     let outside = signature(&[f32s([4]), f32s([4])], &[f32s([4])], &[2]);
     assert!(matches!(
         refuse(ADD, outside),
-        Error::SignatureMismatch { .. }
+        Error::Program(ProgramError::SignatureMismatch { .. })
     ));
 }
 
@@ -240,7 +265,8 @@ fn a_lack_of_memory_shows_when_the_result_is_needed() {
     let program = compile(&client, code, signature(&[f32s([])], &[f32s([])], &[]));
     let x = upload(&client, &[], &[1.0f32]);
     let out = program.execute(vec![Input::Keep(&x)]).unwrap();
-    let is_memory = |error: Error| matches!(error, Error::OutOfMemory { .. });
+    let is_memory =
+        |error: Error| matches!(error, Error::Program(ProgramError::OutOfMemory { .. }));
     assert!(is_memory(out[0].wait().unwrap_err()));
     assert!(is_memory(out[0].to_host().unwrap_err()));
     // What is computed from it fails likewise, and the client lives on.
@@ -301,7 +327,7 @@ fn a_compiled_program_is_stored_and_loaded() {
     let cut = client.load("add", &bytes[..bytes.len() / 2], add_signature());
     assert!(matches!(
         cut.map(|_| ()).unwrap_err(),
-        Error::CompileFailed { .. }
+        Error::Program(ProgramError::CompileFailed { .. })
     ));
 }
 

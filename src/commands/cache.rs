@@ -3,10 +3,13 @@
 use crate::failure::Failure;
 use tpuc_runtime::Surroundings;
 use tpuc_runtime::cache::Cache;
+use tpuc_runtime::client::show_bytes;
 
 pub fn cache(action: Option<&str>) -> Result<(), Failure> {
     let Some(cache) = Cache::of(&Surroundings::of_process()) else {
-        println!("there is no folder for caches: neither XDG_CACHE_HOME nor HOME is set");
+        println!(
+            "there is no folder for caches: neither XDG_CACHE_HOME nor HOME is the path of one"
+        );
         return Ok(());
     };
     if action == Some("clear") {
@@ -14,9 +17,9 @@ pub fn cache(action: Option<&str>) -> Result<(), Failure> {
     }
     let (count, bytes) = cache.size();
     println!(
-        "{}: {count} programs, {:.1} MiB",
+        "{}: {count} programs, {}",
         cache.folder().display(),
-        bytes as f64 / f64::from(1 << 20)
+        show_bytes(bytes)
     );
     Ok(())
 }

@@ -17,6 +17,7 @@ use crate::progress::Progress;
 use tpuc_compiler::plan::Plan;
 use tpuc_lang::source::Sources;
 use tpuc_runtime::client::{CompileOptions, Compiled, Topology};
+use tpuc_runtime::error::ProgramError;
 use tpuc_runtime::plugin::{Device, Plugin};
 use tpuc_runtime::prebuilt::Prebuilt;
 use tpuc_runtime::{Error, Surroundings};
@@ -153,11 +154,11 @@ fn outcome(compiled: Result<Compiled, Error>, context: &Context<'_>) -> Result<O
     match compiled {
         Ok(compiled) => match details(&compiled, context) {
             Some(details) => Ok(Outcome::Fits(Box::new(details))),
-            None => Err(Failure::from(Error::DumpMissing {
+            None => Err(Failure::from(Error::Program(ProgramError::DumpMissing {
                 program: context.func.name.clone(),
-            })),
+            }))),
         },
-        Err(Error::OutOfMemory { message, .. }) => Ok(Outcome::DoesNotFit {
+        Err(Error::Program(ProgramError::OutOfMemory { message, .. })) => Ok(Outcome::DoesNotFit {
             message,
             largest: analyse::arguments(context),
         }),

@@ -61,7 +61,11 @@ impl Checkpoints {
                     .into(),
             });
         }
-        let folder = Folder::open(&options.folder, identity(plan), options.keep)?;
+        let program = identity(plan);
+        let folder = match silent {
+            true => Folder::to_read(&options.folder, program),
+            false => Folder::open(&options.folder, program, options.keep)?,
+        };
         let there = folder.list();
         let shown = options.folder.display();
         let checkpoint = match (there.last(), options.resume) {
@@ -89,6 +93,30 @@ impl Checkpoints {
             silent,
         };
         Ok((checkpoints, checkpoint))
+    }
+
+    /// How to go on from the last checkpoint.
+    fn way_on(&self) -> String {
+        match self.any {
+            true => format!("go on from the last checkpoint with `{}`", self.command),
+            false => "no checkpoint was saved yet".into(),
+        }
+    }
+
+    /// A failure to save one; those that are there stay as they are.
+    fn explain(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Runtime {
+                code,
+                message,
+                help: None,
+            } => Failure::Runtime {
+                code,
+                message,
+                help: Some(self.way_on()),
+            },
+            other => other,
+        }
     }
 }
 
@@ -194,8 +222,9 @@ impl<B: Backend> Executor<'_, B> {
         let due = |c: &Checkpoints| outermost && done.is_multiple_of(c.every);
         if let Some(mut checkpoints) = self.checkpoints.take_if(|c| due(c)) {
             let saved = self.save(&mut checkpoints, carried, done);
+            let saved = saved.map_err(|failure| at(checkpoints.explain(failure)));
             self.checkpoints = Some(checkpoints);
-            saved.map_err(at)?;
+            saved?;
         }
         self.check_interrupt().map_err(at)
     }
@@ -240,12 +269,9 @@ impl<B: Backend> Executor<'_, B> {
     /// Ends the run where the user wants that: programs end where they are, so this is asked between them.
     pub(super) fn check_interrupt(&self) -> Result<(), Failure> {
         match &self.checkpoints {
-            Some(c) if c.interrupted.load(Ordering::Relaxed) => Err(Failure::Interrupted {
-                help: match c.any {
-                    true => format!("go on from the last checkpoint with `{}`", c.command),
-                    false => "no checkpoint was saved yet".into(),
-                },
-            }),
+            Some(c) if c.interrupted.load(Ordering::Relaxed) => {
+                Err(Failure::Interrupted { help: c.way_on() })
+            }
             _ => Ok(()),
         }
     }

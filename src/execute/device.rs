@@ -7,7 +7,7 @@ use crate::parallel;
 use std::time::{Duration, Instant};
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::plan::{self, Plan, ProgramLayouts, Slot, Step, StepKind, donations};
-use tpuc_runtime::cache::{Cache, Key};
+use tpuc_runtime::cache::{Cache, Key, Reason};
 use tpuc_runtime::client::{
     self, Buffer, Client, CompileOptions, Executable, OverrideValue, Signature, Upload,
 };
@@ -121,17 +121,22 @@ fn executable(client: &Client, program: Lowered, stores: Stores<'_>) -> Result<N
         return Ok((compiled, because("there is no cache".into())));
     };
     let key = Key::new(client.plugin_path(), &code, &client.options_text(&options));
-    if let Some(bytes) = cache.get(&key)
-        && let Ok(loaded) = client.load(&name, &bytes, signature.clone())
-    {
-        return Ok((loaded, note("from the cache".into())));
-    }
+    let loaded = cache.find(&label, &key).and_then(|bytes| {
+        let loaded = client.load(&name, &bytes, signature.clone());
+        loaded.map_err(|_| Reason::Refused)
+    });
+    let why = match loaded {
+        Ok(loaded) => return Ok((loaded, note("from the cache".into()))),
+        Err(why) => why,
+    };
     let compiled = client.compile(&name, &code, signature, &options)?;
     // A plugin that cannot serialise, or a full disk, costs only the next compilation.
-    if let Ok(bytes) = compiled.serialize() {
-        let _ = cache.put(&key, &bytes);
-    }
-    let why = cache.reason(&label, &key).to_string();
+    let kept = compiled.serialize();
+    let kept = kept.and_then(|bytes| cache.put(&label, &key, &bytes));
+    let why = match kept {
+        Ok(()) => why.to_string(),
+        Err(error) => format!("{why}; it is not kept: {error}"),
+    };
     Ok((compiled, because(why)))
 }
 

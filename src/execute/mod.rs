@@ -20,15 +20,16 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::SystemTime;
 use streams::Streams;
-use tpuc_compiler::ir::Literal;
 use tpuc_compiler::ir::op::{Effect, HostSource};
+use tpuc_compiler::ir::{Literal, Type};
 use tpuc_compiler::plan::{Carried, Plan, Slot, Step, StepKind};
 use tpuc_lang::span::Span;
 use tpuc_runtime::client::Upload;
 use tpuc_runtime::data::{self, Contents, Dataset, Field};
+use tpuc_runtime::error::DataError;
 use tpuc_runtime::host::{Bytes, HostArray, Scalar};
 use tpuc_runtime::metrics::Metrics;
-use tpuc_runtime::{Surroundings, numpy_random};
+use tpuc_runtime::{Error, Surroundings, numpy_random};
 
 /// Where programs run and arrays live.
 pub trait Backend {
@@ -413,31 +414,55 @@ fn read_source(source: &HostSource, around: &Surroundings) -> Result<Vec<HostArr
             let known = fields
                 .iter()
                 .filter_map(|(field, _)| Field::from_name(field));
-            Ok(known
-                .map(|field| dataset.read(field))
-                .collect::<Result<_, _>>()?)
+            let arrays = known.map(|field| dataset.read(field));
+            let arrays = arrays.collect::<Result<_, _>>()?;
+            as_compiled(Path::new(name), fields, arrays)
         }
-        HostSource::Load { path, fields } => match data::read(Path::new(path))? {
-            Contents::One(array) => Ok(vec![array]),
-            Contents::Named(mut arrays) => fields
-                .iter()
-                .map(
-                    |(name, _)| match arrays.iter().position(|(n, _)| n == name) {
-                        Some(i) => Ok(arrays.swap_remove(i).1),
-                        None => Err(Failure::runtime(
-                            "E0790",
-                            format!("`{path}` has no array `{name}` any more"),
-                            None,
-                        )),
-                    },
-                )
-                .collect(),
-        },
+        HostSource::Load { path, fields } => {
+            let path = Path::new(path);
+            let arrays = match data::read(path)? {
+                Contents::One(array) => vec![array],
+                Contents::Named(mut arrays) => {
+                    let of_name = |(name, _): &(String, Type)| {
+                        let at = arrays.iter().position(|(n, _)| n == name);
+                        let gone = || changed(path, format!("it has no array `{name}`"));
+                        Ok(arrays.swap_remove(at.ok_or_else(gone)?).1)
+                    };
+                    let found = fields.iter().map(of_name);
+                    found.collect::<Result<_, Failure>>()?
+                }
+            };
+            as_compiled(path, fields, arrays)
+        }
         HostSource::NumpyPermutations { seed, n, count } => {
             Ok(vec![numpy_random::permutations(*seed, *n, *count)?])
         }
         HostSource::Time | HostSource::Batches { .. } => Ok(Vec::new()),
     }
+}
+
+/// The arrays of data, which must be of the types that the program was compiled for.
+fn as_compiled(
+    name: &Path,
+    fields: &[(String, Type)],
+    arrays: Vec<HostArray>,
+) -> Result<Vec<HostArray>, Failure> {
+    for ((field, ty), array) in fields.iter().zip(&arrays) {
+        let (spec, found) = (convert::spec(ty), array.spec());
+        if spec != *found {
+            let of = match field.as_str() {
+                "" => String::new(),
+                field => format!("`{field}` "),
+            };
+            return Err(changed(name, format!("{of}was {spec}, and is {found}")));
+        }
+    }
+    Ok(arrays)
+}
+
+fn changed(name: &Path, reason: String) -> Failure {
+    let name = name.to_path_buf();
+    Failure::from(Error::Data(DataError::DataChanged { name, reason }))
 }
 
 fn literal_array(literal: &Literal) -> Result<HostArray, Failure> {

@@ -48,6 +48,12 @@ pub struct Event {
     pub took: Duration,
 }
 
+impl Event {
+    fn end(&self) -> Instant {
+        self.start + self.took
+    }
+}
+
 /// A program as the profile names it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
@@ -150,31 +156,36 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// As Chrome and Perfetto show it: a row for each kind.
+    /// As Chrome and Perfetto show it: a row for each kind, and further ones for what went on at the same time, since
+    /// stretches of one row may not overlap.
     pub fn trace(&self) -> Value {
-        let events: Vec<Value> = self
-            .events
-            .iter()
-            .map(|e| {
-                let place = self.place(&e.name);
-                json!({
-                    "name": e.name,
-                    "cat": e.kind.name(),
-                    "ph": "X",
-                    "ts": micros(e.start.saturating_duration_since(self.start)),
-                    "dur": micros(e.took),
-                    "pid": 1,
-                    "tid": e.kind as usize + 1,
-                    "args": { "place": place },
-                })
-            })
-            .collect();
-        let rows = Kind::ALL.map(|kind| {
-            json!({
-                "name": "thread_name", "ph": "M", "pid": 1, "tid": kind as usize + 1,
-                "args": { "name": kind.name() },
-            })
-        });
+        let mut rows = Vec::new();
+        let mut events = Vec::new();
+        for kind in Kind::ALL {
+            for (i, lane) in self.lanes(kind).iter().enumerate() {
+                let name = match i {
+                    0 => kind.name().to_owned(),
+                    more => format!("{} {}", kind.name(), more + 1),
+                };
+                let row = rows.len() + 1;
+                rows.push(json!({
+                    "name": "thread_name", "ph": "M", "pid": 1, "tid": row, "args": { "name": name },
+                }));
+                events.extend(lane.iter().map(|e| {
+                    let place = self.place(&e.name);
+                    json!({
+                        "name": e.name,
+                        "cat": e.kind.name(),
+                        "ph": "X",
+                        "ts": micros(e.start.saturating_duration_since(self.start)),
+                        "dur": micros(e.took),
+                        "pid": 1,
+                        "tid": row,
+                        "args": { "place": place },
+                    })
+                }));
+            }
+        }
         let all: Vec<Value> = rows.into_iter().chain(events).collect();
         let lines = self.lines().into_iter();
         let lines = lines.map(|(place, seconds)| json!({ "place": place, "seconds": seconds }));
@@ -182,6 +193,36 @@ impl Profile {
             "traceEvents": all, "displayTimeUnit": "ms",
             "otherData": { "estimated_lines": lines.collect::<Vec<_>>() },
         })
+    }
+
+    /// The events of a kind, by their start, in as few rows as keep those apart that overlap; at least one.
+    fn lanes(&self, kind: Kind) -> Vec<Vec<&Event>> {
+        let mut events: Vec<&Event> = self.events.iter().filter(|e| e.kind == kind).collect();
+        events.sort_by_key(|e| e.start);
+        let mut lanes: Vec<Vec<&Event>> = vec![Vec::new()];
+        for event in events {
+            let is_free =
+                |lane: &&mut Vec<&Event>| lane.last().is_none_or(|l| l.end() <= event.start);
+            match lanes.iter_mut().find(is_free) {
+                Some(lane) => lane.push(event),
+                None => lanes.push(vec![event]),
+            }
+        }
+        lanes
+    }
+
+    /// The time in which nothing of all this went on: reading files, lowering, printing.
+    fn rest(&self) -> Duration {
+        let mut events: Vec<&Event> = self.events.iter().collect();
+        events.sort_by_key(|e| e.start);
+        let (mut covered, mut until) = (Duration::ZERO, self.start);
+        for event in events {
+            covered += event
+                .end()
+                .saturating_duration_since(until.max(event.start));
+            until = until.max(event.end());
+        }
+        self.took.saturating_sub(covered)
     }
 
     /// Writes `trace.json` into a folder, which is made if need be.
@@ -244,7 +285,7 @@ impl Display for Profile {
             let took: Duration = of_kind.map(|e| e.took).sum();
             write!(f, ", {} {:.3} s", kind.name(), took.as_secs_f64())?;
         }
-        writeln!(f)?;
+        writeln!(f, ", the rest {:.3} s", self.rest().as_secs_f64())?;
         let sums = self.sums();
         for (kind, name, took, count) in sums.iter().take(LISTED) {
             let took = took.as_secs_f64();
@@ -300,6 +341,7 @@ mod tests {
             took: Duration::from_millis(100),
             events: vec![
                 event(Kind::Compile, "main_0", 0, 20),
+                event(Kind::Compile, "main_1", 5, 10),
                 event(Kind::Execute, "main_0", 20, 30),
                 event(Kind::Execute, "main_0", 50, 40),
                 event(Kind::Fetch, "f32[]", 90, 1),
@@ -313,9 +355,10 @@ mod tests {
         };
         assert_eq!(
             profile.to_string(),
-            "profile: 0.100 s, compile 0.020 s, execute 0.070 s, upload 0.000 s, fetch 0.001 s\n\
+            "profile: 0.100 s, compile 0.030 s, execute 0.070 s, upload 0.000 s, fetch 0.001 s, the rest 0.009 s\n\
              \x20    0.0700 s  70.0 %       2 × execute main_0  a.tl:3\n\
              \x20    0.0200 s  20.0 %       1 × compile main_0  a.tl:3\n\
+             \x20    0.0100 s  10.0 %       1 × compile main_1\n\
              \x20    0.0010 s   1.0 %       1 × fetch   f32[]\n\
              by line (an estimate: the time of each program, shared out by the cost model)\n\
              \x20    0.0525 s  52.5 %  a.tl:4\n\
@@ -324,8 +367,12 @@ mod tests {
         );
         let trace = profile.trace();
         let events = trace["traceEvents"].as_array().expect("a list");
-        assert_eq!(events.len(), 8);
-        assert_eq!(events[6]["ts"], 50000.0);
-        assert_eq!(events[6]["args"]["place"], "a.tl:3");
+        // Five rows, one of them for what was compiled beside another; then the events.
+        assert_eq!(events.len(), 5 + 5);
+        assert_eq!(events[1]["args"]["name"], "compile 2");
+        let rows: Vec<_> = events[5..].iter().map(|e| e["tid"].as_u64()).collect();
+        assert_eq!(rows, [1, 2, 3, 3, 5].map(Some));
+        assert_eq!(events[8]["ts"], 50000.0);
+        assert_eq!(events[8]["args"]["place"], "a.tl:3");
     }
 }

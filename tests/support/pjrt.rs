@@ -77,11 +77,11 @@ fn executable(
     let around = Surroundings::new([("XDG_CACHE_HOME".to_owned(), folder)], None, None);
     let cache = Cache::of(&around).expect("a folder is given");
     let key = Key::new(client.plugin_path(), code, &client.options_text(&options()));
-    if let Some(bytes) = cache.get(&key) {
+    if let Ok(bytes) = cache.find(name, &key) {
         return client.load(name, &bytes, signature);
     }
     let compiled = client.compile(name, code, signature, &options())?;
-    cache.put(&key, &compiled.serialize()?)?;
+    cache.put(name, &key, &compiled.serialize()?)?;
     Ok(compiled)
 }
 

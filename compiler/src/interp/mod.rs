@@ -30,7 +30,7 @@ mod structural;
 mod window;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use array::{Array, Data};
 pub use machine::{apply, eval, eval_main};

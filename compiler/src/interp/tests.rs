@@ -56,7 +56,8 @@ fn primitives_agree_with_the_references() {
     assert!(count > 500, "only {count} cases");
 }
 
-fn array(ty: Type, bits: &str) -> Array {
+/// An array from its elements' bits, as the reference files have them: words in hexadecimal.
+pub fn array(ty: Type, bits: &str) -> Array {
     let bits = bits
         .split_whitespace()
         .map(|word| u64::from_str_radix(word, 16).expect("hexadecimal"))

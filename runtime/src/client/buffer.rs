@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Client, call_error, run_error};
-use crate::error::Error;
+use crate::error::{Error, ProgramError, ValueError};
 use crate::ffi::{self, Failure, HostData};
 use crate::host::{Bytes, HostArray, Placement, TensorSpec};
 
@@ -58,10 +58,10 @@ impl Client {
                 let part = placement.part_spec(array.spec());
                 let bytes = placement.take(array.spec(), array.bytes(), device);
                 let (Some(part), Some(bytes)) = (part, bytes) else {
-                    return Err(Error::ArgumentElsewhere {
+                    return Err(Error::Program(ProgramError::ArgumentElsewhere {
                         program: "upload".to_owned(),
                         index: 0,
-                    });
+                    }));
                 };
                 self.upload_part(&part, &Arc::new(bytes), device, how)
             };
@@ -165,8 +165,10 @@ impl Buffer {
     /// Waits, and copies the array to the host, which must have all of it ([`Buffer::is_here`]).
     pub fn to_host(&self) -> Result<HostArray, Error> {
         self.check_live()?;
-        let too_large = || Error::TensorTooLarge {
-            spec: self.spec.clone(),
+        let too_large = || {
+            Error::Value(ValueError::TensorTooLarge {
+                spec: self.spec.clone(),
+            })
         };
         let mut bytes = Bytes::zeroed(self.spec.byte_len().ok_or_else(too_large)?);
         let rank = self.spec.shape.len();
@@ -220,7 +222,7 @@ impl Buffer {
 
     fn check_live(&self) -> Result<(), Error> {
         if self.is_deleted()? {
-            return Err(Error::BufferDeleted);
+            return Err(Error::Program(ProgramError::BufferDeleted));
         }
         Ok(())
     }
@@ -234,8 +236,8 @@ impl Buffer {
 }
 
 fn transfer_error(spec: &TensorSpec, failure: Failure) -> Error {
-    Error::TransferFailed {
+    Error::Program(ProgramError::TransferFailed {
         spec: spec.clone(),
         failure,
-    }
+    })
 }

@@ -9,7 +9,7 @@ use pjrt_sys::protos::xla::{
 use prost::Message;
 
 use super::{Client, Executable, Signature, call_error};
-use crate::error::Error;
+use crate::error::{Error, ProgramError};
 use crate::ffi::{Failure, Status};
 
 /// How a program is compiled.
@@ -114,13 +114,13 @@ impl Client {
     fn assigned(&self, name: &str, signature: &Signature) -> Result<Vec<i32>, Error> {
         let wanted = signature.devices();
         if wanted > self.device_count() {
-            return Err(Error::SignatureMismatch {
+            return Err(Error::Program(ProgramError::SignatureMismatch {
                 program: name.to_owned(),
                 reason: format!(
                     "it is for {wanted} devices, and there are {}",
                     self.device_count()
                 ),
-            });
+            }));
         }
         if wanted == 1 {
             return Ok(Vec::new());
@@ -149,11 +149,11 @@ impl Client {
 pub(super) fn compile_error(name: &str, failure: Failure) -> Error {
     let program = name.to_owned();
     if failure.status == Status::ResourceExhausted {
-        Error::OutOfMemory {
+        Error::Program(ProgramError::OutOfMemory {
             program,
             message: failure.message,
-        }
+        })
     } else {
-        Error::CompileFailed { program, failure }
+        Error::Program(ProgramError::CompileFailed { program, failure })
     }
 }

@@ -7,16 +7,18 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::{Client, CompileOptions, OverrideValue, Signature};
-use crate::error::Error;
+use crate::error::{DataError, Error, ProgramError, ValueError};
 
 /// A folder for the compiler's own files of one compilation.
 pub(super) struct Dump(TempDir);
 
 impl Dump {
     pub fn new() -> Result<Dump, Error> {
-        let folder = tempfile::tempdir().map_err(|error| Error::WriteFailed {
-            path: std::env::temp_dir(),
-            reason: error.to_string(),
+        let folder = tempfile::tempdir().map_err(|error| {
+            Error::Value(ValueError::WriteFailed {
+                path: std::env::temp_dir(),
+                reason: error.to_string(),
+            })
         })?;
         Ok(Dump(folder))
     }
@@ -37,8 +39,10 @@ impl Dump {
     /// The optimised program. `program`: what errors call it.
     pub fn hlo(&self, program: &str) -> Result<String, Error> {
         let text = self.file("after_optimizations.txt")?;
-        text.ok_or_else(|| Error::DumpMissing {
-            program: program.to_owned(),
+        text.ok_or_else(|| {
+            Error::Program(ProgramError::DumpMissing {
+                program: program.to_owned(),
+            })
         })
     }
 
@@ -50,9 +54,11 @@ impl Dump {
 
     /// The first file whose name ends so.
     fn file(&self, ending: &str) -> Result<Option<String>, Error> {
-        let unreadable = |error: std::io::Error| Error::FileUnreadable {
-            path: self.0.path().to_path_buf(),
-            reason: error.to_string(),
+        let unreadable = |error: std::io::Error| {
+            Error::Data(DataError::FileUnreadable {
+                path: self.0.path().to_path_buf(),
+                reason: error.to_string(),
+            })
         };
         let mut found: Vec<PathBuf> = Vec::new();
         for entry in fs::read_dir(self.0.path()).map_err(unreadable)? {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::buffer::{Buffer, Shard};
 use super::{Signature, call_error, run_error};
-use crate::error::Error;
+use crate::error::{Error, ProgramError};
 use crate::ffi::{self, CompiledMemory};
 use crate::host::TensorSpec;
 
@@ -42,9 +42,11 @@ impl Executable {
         raw: ffi::Executable,
         signature: Signature,
     ) -> Result<Executable, Error> {
-        let mismatch = |reason: String| Error::SignatureMismatch {
-            program: name.to_string(),
-            reason,
+        let mismatch = |reason: String| {
+            Error::Program(ProgramError::SignatureMismatch {
+                program: name.to_string(),
+                reason,
+            })
         };
         let found = raw.program().output_specs().map_err(call_error)?;
         let expected = &signature.outputs;
@@ -130,33 +132,33 @@ impl Executable {
     fn check_inputs(&self, inputs: &[Input<'_>]) -> Result<(), Error> {
         let expected = &self.signature.inputs;
         if inputs.len() != expected.len() {
-            return Err(Error::ArgumentCount {
+            return Err(Error::Program(ProgramError::ArgumentCount {
                 program: self.name.to_string(),
                 expected: expected.len(),
                 found: inputs.len(),
-            });
+            }));
         }
         for (index, (input, expected)) in inputs.iter().zip(expected).enumerate() {
             let buffer = input.buffer();
             if buffer.spec() != expected {
-                return Err(Error::ArgumentType {
+                return Err(Error::Program(ProgramError::ArgumentType {
                     program: self.name.to_string(),
                     index,
                     expected: expected.clone(),
                     found: buffer.spec().clone(),
-                });
+                }));
             }
             if buffer.placement() != &self.signature.input_placement(index) {
-                return Err(Error::ArgumentElsewhere {
+                return Err(Error::Program(ProgramError::ArgumentElsewhere {
                     program: self.name.to_string(),
                     index,
-                });
+                }));
             }
             if buffer.is_deleted()? {
-                return Err(Error::ArgumentDeleted {
+                return Err(Error::Program(ProgramError::ArgumentDeleted {
                     program: self.name.to_string(),
                     index,
-                });
+                }));
             }
         }
         Ok(())
@@ -173,9 +175,11 @@ impl Executable {
                     shard.device == device && Arc::ptr_eq(shard.raw.client(), self.raw.client())
                 })
                 .map(|shard| &shard.raw)
-                .ok_or_else(|| Error::ArgumentElsewhere {
-                    program: self.name.to_string(),
-                    index,
+                .ok_or_else(|| {
+                    Error::Program(ProgramError::ArgumentElsewhere {
+                        program: self.name.to_string(),
+                        index,
+                    })
                 })
         };
         self.raw

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::{Buffer, Client, CompileOptions, Executable, Input, Placed, Signature};
-use crate::error::Error;
+use crate::error::{Error, ProgramError};
 use crate::host::{DType, Placement, TensorSpec};
 
 /// The programs that gather, by what they gather.
@@ -15,7 +15,9 @@ impl Client {
         let program = self.gather_program(buffer.spec(), buffer.placement())?;
         let mut results = program.execute(vec![Input::Keep(buffer)])?;
         // The signature has one result, and executing has checked that.
-        results.pop().ok_or(Error::BufferDeleted)
+        results
+            .pop()
+            .ok_or(Error::Program(ProgramError::BufferDeleted))
     }
 
     fn gather_program(

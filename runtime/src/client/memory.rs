@@ -1,7 +1,7 @@
 //! What programs take: whether one fits its device, which is known before it runs, and what work leaves behind.
 
-use super::{Client, Executable, Signature};
-use crate::error::Error;
+use super::{Client, Executable, Signature, machine};
+use crate::error::{Error, ProgramError};
 use crate::ffi::{self, CompiledMemory};
 use crate::host::TensorSpec;
 
@@ -14,9 +14,8 @@ impl Client {
         let counted = first.and_then(|m| u64::try_from(m.bytes_limit?).ok());
         let own = counted.filter(|&bytes| bytes > 0);
         own.or_else(|| {
-            let on_cpu = self.platform() == "cpu";
-            let text = on_cpu.then(|| std::fs::read_to_string("/proc/meminfo").ok());
-            machine_memory(&text??).map(|bytes| bytes / devices.max(1) as u64)
+            let machine = (self.platform() == "cpu").then(machine::memory)??;
+            Some(machine / devices.max(1) as u64)
         })
     }
 }
@@ -40,10 +39,10 @@ impl Executable {
         if needed(&memory) <= limit {
             return Ok(());
         }
-        Err(Error::OutOfMemory {
+        Err(Error::Program(ProgramError::OutOfMemory {
             program: self.name().to_owned(),
             message: explain(&memory, limit, self.signature()),
-        })
+        }))
     }
 }
 
@@ -73,16 +72,6 @@ fn explain(memory: &CompiledMemory, limit: u64, signature: &Signature) -> String
         text.push_str(&format!("; the largest {what} is {spec}, {size}"));
     }
     text
-}
-
-/// Memory and swap space of the machine, in bytes.
-fn machine_memory(meminfo: &str) -> Option<u64> {
-    let field = |name: &str| {
-        let line = meminfo.lines().find_map(|l| l.strip_prefix(name))?;
-        let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
-        kib.checked_mul(1024)
-    };
-    Some(field("MemTotal:")? + field("SwapTotal:").unwrap_or(0))
 }
 
 /// A number of bytes for people, such as `1.5 KiB`.
@@ -126,13 +115,5 @@ mod tests {
             "it takes 4.0 GiB on a device that has 1.0 MiB (arguments 3.0 GiB, results 2.0 GiB, of which 1.0 GiB in \
              place of arguments, between them 512 B); the largest result is f32[536870912], 2.0 GiB"
         );
-    }
-
-    #[test]
-    fn the_machines_memory_is_read() {
-        let text = "MemTotal:  1000 kB\nMemFree: 1 kB\nSwapTotal: 24 kB\n";
-        assert_eq!(machine_memory(text), Some(1 << 20));
-        assert_eq!(machine_memory("MemTotal: much"), None);
-        assert_eq!(machine_memory(""), None);
     }
 }

@@ -13,6 +13,7 @@ mod compile;
 mod dump;
 mod executable;
 mod gather;
+mod machine;
 mod memory;
 mod profile;
 mod signature;
@@ -30,7 +31,7 @@ pub use profile::DeviceProfile;
 pub use signature::{Placed, Signature};
 pub use topology::{Compiled, DeviceFacts, Topology};
 
-use crate::error::Error;
+use crate::error::{Error, HostsError, PluginError, ProgramError};
 use crate::ffi::{self, Failure, KeyValueStore, NamedValue, OptionValue, Status};
 use crate::hosts::Member;
 use crate::plugin::{Device, Plugin};
@@ -108,25 +109,25 @@ impl Client {
         if let Some(wanted) = plugin.device().platform()
             && wanted != platform
         {
-            return Err(Error::PlatformMismatch {
+            return Err(Error::Plugin(PluginError::PlatformMismatch {
                 path: path.to_path_buf(),
                 wanted: wanted.to_owned(),
                 found: platform,
-            });
+            }));
         }
         if raw.device_count() == 0 {
-            return Err(Error::DeviceMissing {
+            return Err(Error::Plugin(PluginError::DeviceMissing {
                 path: path.to_path_buf(),
                 message: "its list of devices is empty".to_owned(),
-            });
+            }));
         }
         if let Some(member) = member
             && raw.process_index().map_err(call_error)? != member.index()
         {
-            return Err(Error::HostsUnsupported {
+            return Err(Error::Hosts(HostsError::Unsupported {
                 path: path.to_path_buf(),
                 message: "it numbers the hosts in another way".to_owned(),
-            });
+            }));
         }
         let mut flags = plugin.flags().to_vec();
         // A CPU plugin of API 0.81 multiplies by the old weights when new ones are at the same address, as
@@ -202,19 +203,19 @@ fn creation_error(path: PathBuf, failure: Failure) -> Error {
     let Failure { status, message } = failure;
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     if says(&["size: expected"]) {
-        Error::PluginStructs { path, message }
+        Error::Plugin(PluginError::Structs { path, message })
     } else if says(&[
         "passed to PJRT_Client_Create: num_nodes",
         "passed to PJRT_Client_Create: node_id",
     ]) {
-        Error::HostsUnsupported { path, message }
+        Error::Hosts(HostsError::Unsupported { path, message })
     } else if says(&[
         "already in use",
         "in use by process",
         "lockfile",
         "Device or resource busy",
     ]) {
-        Error::DeviceBusy { path, message }
+        Error::Plugin(PluginError::DeviceBusy { path, message })
     } else if status == Status::NotFound
         || says(&[
             "No jellyfish device found",
@@ -227,18 +228,18 @@ fn creation_error(path: PathBuf, failure: Failure) -> Error {
             "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
         ])
     {
-        Error::DeviceMissing { path, message }
+        Error::Plugin(PluginError::DeviceMissing { path, message })
     } else {
-        Error::ClientFailed {
+        Error::Plugin(PluginError::ClientFailed {
             path,
             failure: Failure { status, message },
-        }
+        })
     }
 }
 
 /// A call that should not fail, did.
 fn call_error(failure: Failure) -> Error {
-    Error::PluginCall { failure }
+    Error::Plugin(PluginError::Call { failure })
 }
 
 /// An error of a running program. Plugins report a lack of memory under several statuses.
@@ -246,18 +247,20 @@ fn run_error(program: &str, failure: Failure) -> Error {
     let program = program.to_owned();
     let Failure { status, message } = failure;
     if message.contains("Out of memory") {
-        return Error::OutOfMemory { program, message };
+        return Error::Program(ProgramError::OutOfMemory { program, message });
     }
     match status {
-        Status::ResourceExhausted => Error::OutOfMemory { program, message },
-        Status::DeadlineExceeded => Error::DeviceTimeout { program, message },
-        Status::Unavailable | Status::Aborted | Status::Cancelled | Status::DataLoss => {
-            Error::DeviceLost { program, message }
+        Status::ResourceExhausted => Error::Program(ProgramError::OutOfMemory { program, message }),
+        Status::DeadlineExceeded => {
+            Error::Program(ProgramError::DeviceTimeout { program, message })
         }
-        status => Error::ExecutionFailed {
+        Status::Unavailable | Status::Aborted | Status::Cancelled | Status::DataLoss => {
+            Error::Program(ProgramError::DeviceLost { program, message })
+        }
+        status => Error::Program(ProgramError::ExecutionFailed {
             program,
             failure: Failure { status, message },
-        },
+        }),
     }
 }
 

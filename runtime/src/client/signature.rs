@@ -1,6 +1,6 @@
 //! What a program takes and gives.
 
-use crate::error::Error;
+use crate::error::{Error, ProgramError, ValueError};
 use crate::host::{Placement, TensorSpec};
 
 /// The types of a program's arguments and results, and which arguments it may overwrite.
@@ -47,16 +47,18 @@ impl Signature {
             .chain(&self.outputs)
             .find(|spec| spec.byte_len().is_none())
         {
-            return Err(Error::TensorTooLarge { spec: spec.clone() });
+            return Err(Error::Value(ValueError::TensorTooLarge {
+                spec: spec.clone(),
+            }));
         }
         if let Some(index) = self.donated.iter().find(|&&i| i >= self.inputs.len()) {
-            return Err(Error::SignatureMismatch {
+            return Err(Error::Program(ProgramError::SignatureMismatch {
                 program: program.to_owned(),
                 reason: format!(
                     "argument {index} is donated, and there are {} arguments",
                     self.inputs.len()
                 ),
-            });
+            }));
         }
         match &self.placed {
             Some(placed) => self.check_placed(program, placed),
@@ -66,9 +68,11 @@ impl Signature {
 
     /// Whether each argument and result is said to lie on all the devices, in equal parts.
     fn check_placed(&self, program: &str, placed: &Placed) -> Result<(), Error> {
-        let mismatch = |reason: String| Error::SignatureMismatch {
-            program: program.to_owned(),
-            reason,
+        let mismatch = |reason: String| {
+            Error::Program(ProgramError::SignatureMismatch {
+                program: program.to_owned(),
+                reason,
+            })
         };
         let sides = [
             (&self.inputs, &placed.inputs),

@@ -3,7 +3,7 @@
 use super::compile::compile_error;
 use super::dump::Dump;
 use super::{CompileOptions, OverrideValue, Signature, call_error};
-use crate::error::Error;
+use crate::error::{Error, PluginError, ProgramError};
 use crate::ffi::{self, CompiledMemory, Failure, NamedValue, OptionValue};
 use crate::plugin::Plugin;
 
@@ -46,17 +46,19 @@ pub struct Compiled {
 impl Topology {
     /// `name`: in the plugin's own form, such as `v6e:2x2`. Errors when it knows no such devices.
     pub fn open(plugin: &Plugin, name: &str) -> Result<Topology, Error> {
-        let unknown = |failure: Failure| Error::TargetUnknown {
-            found: name.to_owned(),
-            message: failure.message,
+        let unknown = |failure: Failure| {
+            Error::Plugin(PluginError::TargetUnknown {
+                found: name.to_owned(),
+                message: failure.message,
+            })
         };
         let raw = ffi::Topology::create(plugin.api(), name).map_err(unknown)?;
         let chips = raw.devices().map_err(call_error)?;
         let Some(first) = chips.first() else {
-            return Err(Error::TargetUnknown {
+            return Err(Error::Plugin(PluginError::TargetUnknown {
                 found: name.to_owned(),
                 message: "it has no devices".to_owned(),
-            });
+            }));
         };
         Ok(Topology {
             name: name.to_owned(),
@@ -95,13 +97,13 @@ impl Topology {
         signature.check(name)?;
         let wanted = signature.devices();
         if wanted > self.devices {
-            return Err(Error::SignatureMismatch {
+            return Err(Error::Program(ProgramError::SignatureMismatch {
                 program: name.to_owned(),
                 reason: format!(
                     "it is for {wanted} devices, and {} has {}",
                     self.name, self.devices
                 ),
-            });
+            }));
         }
         let dump = Dump::new()?;
         let options = dump.options(options).encode(self.flags, wanted, &[]);

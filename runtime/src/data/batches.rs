@@ -12,7 +12,7 @@ use std::thread;
 use super::images::Classes;
 use super::rows::{self, Rows};
 use super::{Named, files_of};
-use crate::error::Error;
+use crate::error::{DataError, Error, ValueError};
 use crate::host::{Bytes, HostArray, TensorSpec};
 use crate::numpy_random::Pcg64;
 
@@ -67,10 +67,10 @@ impl Batches {
     /// The next batch, one array for each field. Errors where the files give out too early.
     pub fn next_batch(&mut self) -> Result<Vec<HostArray>, Error> {
         self.received.recv().unwrap_or_else(|_| {
-            Err(Error::DataChanged {
+            Err(Error::Data(DataError::DataChanged {
                 name: self.name.clone(),
                 reason: "there are fewer rows".to_owned(),
-            })
+            }))
         })
     }
 }
@@ -101,7 +101,9 @@ impl Pool {
         files.reverse();
         let field = |(_, batch): &(String, TensorSpec)| -> Result<Field, Error> {
             let row = TensorSpec::new(batch.dtype, batch.shape.get(1..).unwrap_or_default());
-            let row_len = row.byte_len().ok_or(Error::TensorTooLarge { spec: row })?;
+            let row_len = row
+                .byte_len()
+                .ok_or(Error::Value(ValueError::TensorTooLarge { spec: row }))?;
             Ok(Field {
                 batch: batch.clone(),
                 row_len,
@@ -231,9 +233,11 @@ impl Stream {
 
     /// The arrays wanted of a file. Errors where they are not what the program was compiled for.
     fn wanted_of(&self, path: &Path) -> Result<Vec<Rows>, Error> {
-        let changed = |reason: String| Error::DataChanged {
-            name: self.name.clone(),
-            reason,
+        let changed = |reason: String| {
+            Error::Data(DataError::DataChanged {
+                name: self.name.clone(),
+                reason,
+            })
         };
         let mut arrays = rows::open(path, self.classes.as_ref())?;
         let mut wanted: Vec<Rows> = Vec::new();

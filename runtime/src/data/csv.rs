@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::Contents;
 use super::source::open_file;
-use crate::error::Error;
+use crate::error::{DataError, Error};
 use crate::host::{DType, HostArray, TensorSpec};
 
 pub fn describe(path: &Path) -> Result<Contents<TensorSpec>, Error> {
@@ -50,10 +50,12 @@ struct Table {
 }
 
 fn parse(path: &Path) -> Result<Table, Error> {
-    let malformed = |reason: String| Error::Malformed {
-        path: path.to_path_buf(),
-        format: "csv",
-        reason,
+    let malformed = |reason: String| {
+        Error::Data(DataError::Malformed {
+            path: path.to_path_buf(),
+            format: "csv",
+            reason,
+        })
     };
     let (file, _) = open_file(path)?;
     // The reader itself refuses rows of unequal length.
@@ -78,11 +80,13 @@ fn parse(path: &Path) -> Result<Table, Error> {
             table.names = Some(record.iter().map(str::to_owned).collect());
         } else {
             for (column, cell) in record.iter().enumerate() {
-                table.cells.push(number(cell).ok_or_else(|| Error::CsvCell {
-                    path: path.to_path_buf(),
-                    line: record.position().map_or(0, csv::Position::line),
-                    column: column + 1,
-                    found: cell.to_owned(),
+                table.cells.push(number(cell).ok_or_else(|| {
+                    Error::Data(DataError::CsvCell {
+                        path: path.to_path_buf(),
+                        line: record.position().map_or(0, csv::Position::line),
+                        column: column + 1,
+                        found: cell.to_owned(),
+                    })
                 })?);
             }
             table.rows += 1;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::download::{Download, PUBLISHED};
 use super::source::Source;
 use super::{cifar, idx};
-use crate::error::Error;
+use crate::error::{DataError, Error, PluginError};
 use crate::host::{HostArray, TensorSpec};
 use crate::surroundings::Surroundings;
 
@@ -67,10 +67,10 @@ impl Dataset {
     pub fn find(name: &str, around: &Surroundings) -> Result<Dataset, Error> {
         let known = PUBLISHED.map(|published| published.name);
         let Some(&name) = known.iter().find(|known| **known == name) else {
-            return Err(Error::DatasetUnknown {
+            return Err(Error::Data(DataError::DatasetUnknown {
                 name: name.to_owned(),
                 known: known.to_vec(),
-            });
+            }));
         };
         let mut folders: Vec<PathBuf> = around
             .variable("TPUC_DATA")
@@ -86,11 +86,11 @@ impl Dataset {
                 name,
                 folder: folder.clone(),
             }),
-            None => Err(Error::DatasetMissing {
+            None => Err(Error::Data(DataError::DatasetMissing {
                 name: name.to_owned(),
                 looked: folders,
                 reason: None,
-            }),
+            })),
         }
     }
 
@@ -102,15 +102,17 @@ impl Dataset {
         say: &dyn Fn(&str),
     ) -> Result<Dataset, Error> {
         let missing = match Dataset::find(name, around) {
-            Err(Error::DatasetMissing { name, looked, .. }) => move |reason: String| {
-                let (name, looked) = (name.clone(), looked.clone());
-                let reason = Some(reason);
-                Error::DatasetMissing {
-                    name,
-                    looked,
-                    reason,
+            Err(Error::Data(DataError::DatasetMissing { name, looked, .. })) => {
+                move |reason: String| {
+                    let (name, looked) = (name.clone(), looked.clone());
+                    let reason = Some(reason);
+                    Error::Data(DataError::DatasetMissing {
+                        name,
+                        looked,
+                        reason,
+                    })
                 }
-            },
+            }
             other => return other,
         };
         let download = Download::of(name, around).map_err(&missing)?;
@@ -123,7 +125,9 @@ impl Dataset {
         ));
         let fetched = download.fetch(&parent);
         let folder = fetched.map_err(|error| match error {
-            Error::FetchFailed { reason, .. } => missing(format!("fetching it failed: {reason}")),
+            Error::Plugin(PluginError::FetchFailed { reason, .. }) => {
+                missing(format!("fetching it failed: {reason}"))
+            }
             other => other,
         })?;
         let name = PUBLISHED.iter().find(|published| published.name == name);

@@ -15,7 +15,7 @@ use flate2::read::GzDecoder;
 use sha2::{Digest, Sha256};
 
 use crate::cache::hex;
-use crate::error::Error;
+use crate::error::{Error, PluginError, ValueError};
 use crate::surroundings::Surroundings;
 
 /// How often a file is asked for before giving up, and the pause after the first time, which doubles.
@@ -81,7 +81,11 @@ pub struct Download {
     address: String,
     /// Names and sums.
     files: Vec<(String, String)>,
+    /// How many seconds a server may send nothing.
+    patience: u32,
 }
+
+const PATIENCE: u32 = 60;
 
 impl Download {
     /// The dataset of this name, from `$TPUC_DATASETS` where that is set. Errors where nothing may be fetched.
@@ -100,6 +104,7 @@ impl Download {
             files: files
                 .map(|f| (f.name.to_owned(), f.sha256.to_owned()))
                 .collect(),
+            patience: PATIENCE,
         })
     }
 
@@ -109,7 +114,13 @@ impl Download {
             name: name.to_owned(),
             address: address.to_owned(),
             files,
+            patience: PATIENCE,
         }
+    }
+
+    /// With another patience.
+    pub fn waiting(self, patience: u32) -> Download {
+        Download { patience, ..self }
     }
 
     pub fn address(&self) -> &str {
@@ -121,9 +132,11 @@ impl Download {
     pub fn fetch(&self, parent: &Path) -> Result<PathBuf, Error> {
         let folder = parent.join(&self.name);
         let part = parent.join(format!("{}.part", self.name));
-        let unwritable = |error: io::Error| Error::WriteFailed {
-            path: part.clone(),
-            reason: error.to_string(),
+        let unwritable = |error: io::Error| {
+            Error::Value(ValueError::WriteFailed {
+                path: part.clone(),
+                reason: error.to_string(),
+            })
         };
         fs::create_dir_all(&part).map_err(unwritable)?;
         let lock = part.join(".lock");
@@ -160,7 +173,7 @@ impl Download {
                 thread::sleep(pause);
                 pause *= 2;
             }
-            match curl(&format!("{}/{name}", self.address), path) {
+            match curl(&format!("{}/{name}", self.address), path, self.patience) {
                 Ok(()) => {
                     let found = digest(path).unwrap_or_default();
                     if found == sum {
@@ -177,18 +190,22 @@ impl Download {
                     let _ = fs::remove_file(path);
                 }
                 Err(Refused::Other(said)) => reason = said,
+                Err(Refused::ForGood(said)) => {
+                    reason = said;
+                    break;
+                }
             }
         }
         Err(match other {
-            Some(found) => Error::FetchedOther {
+            Some(found) => Error::Plugin(PluginError::FetchedOther {
                 package: format!("{}/{name}", self.address),
                 expected: sum.to_owned(),
                 found,
-            },
-            None => Error::FetchFailed {
+            }),
+            None => Error::Plugin(PluginError::FetchFailed {
                 package: format!("{}/{name}", self.address),
                 reason,
-            },
+            }),
         })
     }
 }
@@ -197,35 +214,37 @@ impl Download {
 enum Refused {
     /// The server gives no rest of a file, or the file has none.
     Rest,
+    /// Another time it may.
     Other(String),
+    /// The server has no such file, or not for everybody.
+    ForGood(String),
 }
 
-fn curl(address: &str, path: &Path) -> Result<(), Refused> {
+fn curl(address: &str, path: &Path, patience: u32) -> Result<(), Refused> {
     let output = Command::new("curl")
         .args(["--fail", "--location", "--silent", "--show-error"])
-        .args([
-            "--connect-timeout",
-            "15",
-            "--speed-limit",
-            "1",
-            "--speed-time",
-            "60",
-        ])
-        .args(["--continue-at", "-", "--output"])
+        .args(["--connect-timeout", "15", "--speed-limit", "1"])
+        .args(["--speed-time", &patience.to_string()])
+        .args(["--write-out", "%{http_code}", "--continue-at", "-"])
+        .arg("--output")
         .arg(path)
         .arg(address)
         .output()
-        .map_err(|error| Refused::Other(format!("curl cannot be started: {error}")))?;
+        .map_err(|error| Refused::ForGood(format!("curl cannot be started: {error}")))?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    // 33: the server knows no ranges; 416: there is nothing after what is there.
-    if output.status.code() == Some(33) || said.contains("416") {
-        return Err(Refused::Rest);
-    }
     let last = said.lines().rfind(|line| !line.trim().is_empty());
-    Err(Refused::Other(last.unwrap_or("curl failed").to_owned()))
+    let said = last.unwrap_or("curl failed").to_owned();
+    let answer = String::from_utf8_lossy(&output.stdout);
+    // 33: the server knows no ranges; 416: there is nothing after what is there.
+    Err(match (output.status.code(), answer.trim().parse()) {
+        (Some(33), _) | (_, Ok(416)) => Refused::Rest,
+        (_, Ok(408 | 429)) => Refused::Other(said),
+        (_, Ok(400..=499)) => Refused::ForGood(said),
+        _ => Refused::Other(said),
+    })
 }
 
 fn digest(path: &Path) -> Option<String> {

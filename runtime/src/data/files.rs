@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Contents;
-use crate::error::Error;
+use crate::error::{DataError, Error, ValueError};
 use crate::host::{Bytes, HostArray, TensorSpec};
 
 /// Whether a name stands for those that it matches.
@@ -18,9 +18,11 @@ pub fn expand(name: &Path) -> Result<Vec<PathBuf>, Error> {
         return Ok(vec![name.to_path_buf()]);
     }
     let text = name.to_string_lossy();
-    let none = |reason: &str| Error::NoFiles {
-        pattern: name.to_path_buf(),
-        reason: reason.to_owned(),
+    let none = |reason: &str| {
+        Error::Data(DataError::NoFiles {
+            pattern: name.to_path_buf(),
+            reason: reason.to_owned(),
+        })
     };
     let found = glob::glob(&text).map_err(|error| none(error.msg))?;
     let files: Vec<PathBuf> = found.flatten().filter(|path| path.is_file()).collect();
@@ -101,7 +103,7 @@ pub fn stack<'a>(
     spec: &TensorSpec,
     parts: impl Iterator<Item = &'a HostArray>,
 ) -> Result<HostArray, Error> {
-    let too_large = || Error::TensorTooLarge { spec: spec.clone() };
+    let too_large = || Error::Value(ValueError::TensorTooLarge { spec: spec.clone() });
     let mut bytes = Bytes::zeroed(spec.byte_len().ok_or_else(too_large)?);
     let mut rest = bytes.as_mut_slice();
     for part in parts {
@@ -119,10 +121,12 @@ fn each_pair(
     path: &Path,
     part: &Contents<TensorSpec>,
 ) -> Result<(), Error> {
-    let differ = |reason: String| Error::FilesDiffer {
-        first: first.to_path_buf(),
-        other: path.to_path_buf(),
-        reason,
+    let differ = |reason: String| {
+        Error::Data(DataError::FilesDiffer {
+            first: first.to_path_buf(),
+            other: path.to_path_buf(),
+            reason,
+        })
     };
     let pair = |name: &str, a: &TensorSpec, b: &TensorSpec| {
         let named = match name {

@@ -3,7 +3,7 @@
 
 use super::rows::Rows;
 use super::source::{Source, array, swap_bytes};
-use crate::error::Error;
+use crate::error::{DataError, Error};
 use crate::host::{DType, HostArray, TensorSpec};
 
 pub fn describe(mut source: Source<'_>) -> Result<TensorSpec, Error> {
@@ -55,14 +55,14 @@ fn header(source: &mut Source<'_>, magic: Option<[u8; 4]>) -> Result<TensorSpec,
         (Some(dtype), None) => dtype,
         (Some(dtype), Some(magic)) if start == magic => dtype,
         _ => {
-            return Err(Error::WrongMagic {
+            return Err(Error::Data(DataError::WrongMagic {
                 path: source.path().to_path_buf(),
                 expected: match magic {
                     Some([a, b, c, d]) => format!("{a:02x} {b:02x} {c:02x} {d:02x}"),
                     None => "00 00, an element type (08 to 0e) and a rank".to_owned(),
                 },
                 found: start.to_vec(),
-            });
+            }));
         }
     };
     let rank = usize::from(start[3]);

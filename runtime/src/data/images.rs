@@ -15,7 +15,7 @@ use zune_jpeg::JpegDecoder;
 
 use super::source::{open_file, swap_bytes};
 use super::{Contents, Named};
-use crate::error::Error;
+use crate::error::{DataError, Error, ValueError};
 use crate::host::{Bytes, DType, HostArray, TensorSpec};
 
 /// The folders of the files of a pattern, by name: their numbers are the classes.
@@ -137,7 +137,7 @@ impl Image {
 
     fn read(self, path: &Path) -> Result<HostArray, Error> {
         let spec = self.spec(path)?;
-        let too_large = || Error::TensorTooLarge { spec: spec.clone() };
+        let too_large = || Error::Value(ValueError::TensorTooLarge { spec: spec.clone() });
         let mut bytes = Bytes::zeroed(spec.byte_len().ok_or_else(too_large)?);
         match self {
             Image::Png(mut reader) => {
@@ -156,9 +156,9 @@ impl Image {
 }
 
 fn malformed(path: &Path, format: &'static str, reason: impl ToString) -> Error {
-    Error::Malformed {
+    Error::Data(DataError::Malformed {
         path: path.to_path_buf(),
         format,
         reason: reason.to_string(),
-    }
+    })
 }

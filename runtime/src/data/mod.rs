@@ -26,7 +26,7 @@ pub use batches::{Batches, POOL_BYTES, Request};
 pub use dataset::{Dataset, Field};
 pub use download::Download;
 
-use crate::error::Error;
+use crate::error::{DataError, Error};
 use crate::host::{HostArray, TensorSpec};
 use images::Classes;
 use source::Source;
@@ -124,9 +124,9 @@ fn format_of(path: &Path) -> Result<Format, Error> {
         Some((_, "csv")) if !is_gzip => Ok(Format::Csv),
         Some((_, "parquet")) if !is_gzip => Ok(Format::Parquet),
         Some((_, "png" | "jpg" | "jpeg")) if !is_gzip => Ok(Format::Image),
-        _ => Err(Error::UnknownFormat {
+        _ => Err(Error::Data(DataError::UnknownFormat {
             path: path.to_path_buf(),
-        }),
+        })),
     }
 }
 

@@ -6,7 +6,7 @@ use npyz::{DType as NpyType, Endianness, NpyHeader, Order, TypeChar};
 
 use super::rows::Rows;
 use super::source::{Source, array, swap_bytes};
-use crate::error::Error;
+use crate::error::{DataError, Error};
 use crate::host::{Bytes, DType, HostArray, TensorSpec};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -53,17 +53,19 @@ fn header(source: &mut Source<'_>) -> Result<Header, Error> {
     let start = source.take(MAGIC.len())?;
     let start = start.as_slice();
     if start != MAGIC {
-        return Err(Error::WrongMagic {
+        return Err(Error::Data(DataError::WrongMagic {
             path: source.path().to_path_buf(),
             expected: "93 4e 55 4d 50 59".to_owned(),
             found: start.to_vec(),
-        });
+        }));
     }
     let header = NpyHeader::from_reader(Cursor::new(start).chain(&mut *source))
         .map_err(|error| source.malformed("npy", error.to_string()))?;
-    let unsupported = || Error::UnsupportedElement {
-        path: source.path().to_path_buf(),
-        found: header.dtype().descr(),
+    let unsupported = || {
+        Error::Data(DataError::UnsupportedElement {
+            path: source.path().to_path_buf(),
+            found: header.dtype().descr(),
+        })
     };
     let (dtype, is_big_endian) = element(&header.dtype()).ok_or_else(unsupported)?;
     let shape: Option<Vec<usize>> = header

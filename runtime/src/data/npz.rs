@@ -11,7 +11,7 @@ use zip::{CompressionMethod, ZipArchive};
 use super::rows::Rows;
 use super::source::{Source, open_file, section};
 use super::{Named, npy};
-use crate::error::Error;
+use crate::error::{DataError, Error};
 use crate::host::{HostArray, TensorSpec};
 
 pub fn describe(path: &Path) -> Result<Named<TensorSpec>, Error> {
@@ -24,10 +24,12 @@ pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
 
 /// Applies `visit` to each array of the archive, in its order.
 fn each<T>(path: &Path, visit: impl Fn(Source<'_>) -> Result<T, Error>) -> Result<Named<T>, Error> {
-    let malformed = |error: ZipError| Error::Malformed {
-        path: path.to_path_buf(),
-        format: "npz",
-        reason: error.to_string(),
+    let malformed = |error: ZipError| {
+        Error::Data(DataError::Malformed {
+            path: path.to_path_buf(),
+            format: "npz",
+            reason: error.to_string(),
+        })
     };
     let mut archive = open(path)?;
     let mut arrays = Vec::with_capacity(archive.len());
@@ -51,10 +53,12 @@ fn each<T>(path: &Path, visit: impl Fn(Source<'_>) -> Result<T, Error>) -> Resul
 /// The archive's own reader lends its entries out one at a time, and rows are taken of all of them side by side: each
 /// gets the file anew, from the place where its bytes start.
 pub fn rows(path: &Path) -> Result<Named<Rows>, Error> {
-    let malformed = |reason: String| Error::Malformed {
-        path: path.to_path_buf(),
-        format: "npz",
-        reason,
+    let malformed = |reason: String| {
+        Error::Data(DataError::Malformed {
+            path: path.to_path_buf(),
+            format: "npz",
+            reason,
+        })
     };
     let mut archive = open(path)?;
     let mut arrays = Vec::with_capacity(archive.len());
@@ -88,16 +92,18 @@ fn open(path: &Path) -> Result<ZipArchive<BufReader<File>>, Error> {
     let start = source.take(4)?;
     let start = start.as_slice();
     if !start.starts_with(b"PK") {
-        return Err(Error::WrongMagic {
+        return Err(Error::Data(DataError::WrongMagic {
             path: path.to_path_buf(),
             expected: "50 4b".to_owned(),
             found: start.to_vec(),
-        });
+        }));
     }
     let (file, _) = open_file(path)?;
-    ZipArchive::new(BufReader::new(file)).map_err(|error| Error::Malformed {
-        path: path.to_path_buf(),
-        format: "npz",
-        reason: format!("{error}; it may be cut short"),
+    ZipArchive::new(BufReader::new(file)).map_err(|error| {
+        Error::Data(DataError::Malformed {
+            path: path.to_path_buf(),
+            format: "npz",
+            reason: format!("{error}; it may be cut short"),
+        })
     })
 }

@@ -1,5 +1,5 @@
-//! parquet: a table of columns, each an array of its own with an element for each row. Columns of numbers and bools are
-//! read, plain, packed by Snappy or by gzip; a missing value is an error.
+//! parquet: a table of columns, each an array of its own with an element for each row, or a row of them where the column
+//! is of lists of one length. Columns of numbers and bools are read, packed in any way; a missing value is an error.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::Named;
 use super::source::open_file;
-use crate::error::Error;
+use crate::error::{DataError, Error};
 use crate::host::{DType, Element, HostArray, TensorSpec};
 
 pub fn describe(path: &Path) -> Result<Named<TensorSpec>, Error> {
@@ -42,35 +42,91 @@ fn open(path: &Path) -> Result<File, Error> {
 
 fn malformed(path: &Path, error: &ParquetError) -> Error {
     let text = error.to_string();
-    Error::Malformed {
+    Error::Data(DataError::Malformed {
         path: path.to_path_buf(),
         format: "parquet",
         reason: text
             .strip_prefix("Parquet error: ")
             .unwrap_or(&text)
             .to_owned(),
-    }
+    })
 }
 
 /// Names and types of the columns.
 fn columns(path: &Path, file: &File) -> Result<Named<TensorSpec>, Error> {
     let metadata = file.metadata().file_metadata();
     let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
-    let columns = metadata.schema_descr().columns().iter();
+    let columns = metadata.schema_descr().columns().iter().enumerate();
     columns
-        .map(|column| {
-            let name = column.path().string();
-            let dtype = element(column).ok_or_else(|| Error::UnsupportedElement {
-                path: path.to_path_buf(),
-                found: format!("{} in the column `{name}`", column.physical_type()),
+        .map(|(index, column)| {
+            let name = name(column);
+            let dtype = element(column).ok_or_else(|| {
+                Error::Data(DataError::UnsupportedElement {
+                    path: path.to_path_buf(),
+                    found: format!("{} in the column `{name}`", kind(column)),
+                })
             })?;
-            Ok((name, TensorSpec::new(dtype, [rows])))
+            let mut shape = vec![rows];
+            if column.max_rep_level() > 0 {
+                let first = first_length(file, index).map_err(|e| malformed(path, &e))?;
+                shape.push(first);
+            }
+            Ok((name, TensorSpec::new(dtype, shape)))
         })
         .collect()
 }
 
+/// A column of lists stands two levels below its name, `x.list.element`.
+fn name(column: &ColumnDescriptor) -> String {
+    let parts = column.path().parts();
+    match column.max_rep_level() {
+        1 if parts.len() > 2 => parts[..parts.len() - 2].join("."),
+        _ => parts.join("."),
+    }
+}
+
+/// What a column is of, as its errors call it.
+fn kind(column: &ColumnDescriptor) -> String {
+    match column.logical_type_ref() {
+        _ if column.max_rep_level() > 1 => "lists of lists".to_owned(),
+        Some(LogicalType::String | LogicalType::Json | LogicalType::Enum) => "text".to_owned(),
+        Some(LogicalType::Date) => "dates".to_owned(),
+        Some(LogicalType::Time { .. } | LogicalType::Timestamp { .. }) => "times".to_owned(),
+        Some(LogicalType::Decimal { .. }) => "decimal numbers".to_owned(),
+        _ => column.physical_type().to_string(),
+    }
+}
+
+/// How long the list of the first row is; 0 where there is no row.
+fn first_length(file: &File, index: usize) -> Result<usize, ParquetError> {
+    for group in 0..file.num_row_groups() {
+        let rows = file.get_row_group(group)?;
+        if rows.metadata().num_rows() > 0 {
+            let levels = match rows.get_column_reader(index)? {
+                ColumnReader::BoolColumnReader(r) => first_levels(r),
+                ColumnReader::Int32ColumnReader(r) => first_levels(r),
+                ColumnReader::Int64ColumnReader(r) => first_levels(r),
+                ColumnReader::Int96ColumnReader(r) => first_levels(r),
+                ColumnReader::FloatColumnReader(r) => first_levels(r),
+                ColumnReader::DoubleColumnReader(r) => first_levels(r),
+                ColumnReader::ByteArrayColumnReader(r) => first_levels(r),
+                ColumnReader::FixedLenByteArrayColumnReader(r) => first_levels(r),
+            };
+            return levels;
+        }
+    }
+    Ok(0)
+}
+
+/// The number of values of the first row.
+fn first_levels<D: DataType>(mut reader: ColumnReaderImpl<D>) -> Result<usize, ParquetError> {
+    let (mut values, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
+    reader.read_records(1, Some(&mut defined), Some(&mut repeated), &mut values)?;
+    Ok(values.len())
+}
+
 fn element(column: &ColumnDescriptor) -> Option<DType> {
-    if column.max_rep_level() > 0 {
+    if column.max_rep_level() > 1 {
         return None;
     }
     let (bits, signed) = match column.logical_type_ref() {
@@ -131,11 +187,15 @@ fn column(
         match part.map_err(|e| broken(&e))? {
             Some(array) => parts.push(array),
             None => {
-                return Err(Error::Malformed {
+                let lacks = match spec.shape.len() {
+                    1 => "lacks values",
+                    _ => "lacks values, or has lists of several lengths",
+                };
+                return Err(Error::Data(DataError::Malformed {
                     path: path.to_path_buf(),
                     format: "parquet",
-                    reason: format!("the column `{name}` lacks values"),
-                });
+                    reason: format!("the column `{name}` {lacks}"),
+                }));
             }
         }
     }
@@ -148,23 +208,36 @@ fn half_of(bytes: FixedLenByteArray) -> f16 {
     f16::from_le_bytes(own)
 }
 
-/// The elements of one group of rows; `None` where there are fewer than rows.
+/// The elements of one group of rows; `None` where a row has fewer or more of them than the others.
 fn part<D: DataType, T: Element>(
     mut reader: ColumnReaderImpl<D>,
     rows: usize,
     spec: &TensorSpec,
     convert: impl Fn(D::T) -> T,
 ) -> Result<Option<HostArray>, ParquetError> {
-    let mut values = Vec::with_capacity(rows);
-    let mut levels = Vec::new();
-    while values.len() < rows {
-        let left = rows - values.len();
-        let (read, found, _) = reader.read_records(left, Some(&mut levels), None, &mut values)?;
-        if read == 0 || found < read {
+    let (mut values, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
+    let mut done = 0;
+    while done < rows {
+        let (read, ..) = reader.read_records(
+            rows - done,
+            Some(&mut defined),
+            Some(&mut repeated),
+            &mut values,
+        )?;
+        if read == 0 {
             return Ok(None);
         }
+        done += read;
+    }
+    // A list starts where nothing is repeated. Each must have as many values as the first one of the file.
+    let len: usize = spec.shape[1..].iter().product();
+    let mut levels = repeated.iter().enumerate();
+    let even = levels.all(|(i, &level)| (level == 0) == i.is_multiple_of(len.max(1)));
+    if values.len() != rows * len || !even {
+        return Ok(None);
     }
     let elements: Vec<T> = values.into_iter().map(convert).collect();
     debug_assert_eq!(T::DTYPE, spec.dtype);
-    Ok(HostArray::from_elements([rows], &elements).ok())
+    let shape: Vec<usize> = [&[rows], &spec.shape[1..]].concat();
+    Ok(HostArray::from_elements(shape, &elements).ok())
 }

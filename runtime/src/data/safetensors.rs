@@ -8,40 +8,45 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use super::Named;
 use super::rows::Rows;
 use super::source::{Source, array, section};
-use crate::error::Error;
+use crate::error::{DataError, Error};
 use crate::host::{DType, HostArray, TensorSpec};
+use crate::save::ORDER;
 
 /// Longer headers are taken for damage.
 const MAX_HEADER: u64 = 100_000_000;
 
 pub fn describe(path: &Path) -> Result<Named<TensorSpec>, Error> {
-    let (_, entries) = header(path)?;
-    Ok(entries
-        .into_iter()
-        .map(|entry| (entry.name, entry.spec))
-        .collect())
+    let Header { entries, order, .. } = header(path)?;
+    let specs = entries.into_iter().map(|entry| (entry.name, entry.spec));
+    Ok(in_order(specs.collect(), &order))
 }
 
 pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
-    let (mut source, entries) = header(path)?;
+    let Header {
+        mut source,
+        entries,
+        order,
+    } = header(path)?;
     // The header's reader has checked that the arrays follow each other without gaps.
-    entries
-        .into_iter()
-        .map(|entry| {
-            let len = entry.end - entry.start;
-            let bytes = source.take(len)?;
-            let found = bytes.as_slice().len();
-            if found < len {
-                return Err(source.truncated(len as u64, found as u64));
-            }
-            Ok((entry.name, array(entry.spec, bytes)?))
-        })
-        .collect()
+    let arrays = entries.into_iter().map(|entry| {
+        let len = entry.end - entry.start;
+        let bytes = source.take(len)?;
+        let found = bytes.as_slice().len();
+        if found < len {
+            return Err(source.truncated(len as u64, found as u64));
+        }
+        Ok((entry.name, array(entry.spec, bytes)?))
+    });
+    Ok(in_order(arrays.collect::<Result<_, Error>>()?, &order))
 }
 
 /// The rows of each array, of which only those being taken are in memory.
 pub fn rows(path: &Path) -> Result<Named<Rows>, Error> {
-    let (source, entries) = header(path)?;
+    let Header {
+        source,
+        entries,
+        order,
+    } = header(path)?;
     let start = source.taken();
     let rows = entries.into_iter().map(|entry| {
         let len = (entry.end - entry.start) as u64;
@@ -49,7 +54,16 @@ pub fn rows(path: &Path) -> Result<Named<Rows>, Error> {
         let source = Source::new(path, elements, Some(len));
         Ok((entry.name, Rows::of_source(entry.spec, source, false)?))
     });
-    rows.collect()
+    Ok(in_order(rows.collect::<Result<_, Error>>()?, &order))
+}
+
+struct Header {
+    /// At the first element.
+    source: Source<'static>,
+    /// In the order of their elements.
+    entries: Vec<Entry>,
+    /// The names in the order in which they were saved, where the file tells.
+    order: Vec<String>,
 }
 
 /// An array's place among the elements, in bytes.
@@ -60,8 +74,13 @@ struct Entry {
     end: usize,
 }
 
-/// The arrays in the order of their elements, and the source at the first of them.
-fn header(path: &Path) -> Result<(Source<'static>, Vec<Entry>), Error> {
+/// The arrays in the order in which they were saved; names that it does not have come last.
+fn in_order<T>(mut arrays: Named<T>, order: &[String]) -> Named<T> {
+    arrays.sort_by_key(|(name, _)| order.iter().position(|n| n == name).unwrap_or(order.len()));
+    arrays
+}
+
+fn header(path: &Path) -> Result<Header, Error> {
     let mut source = Source::open(path)?;
     let start = source.take(8)?;
     let start: [u8; 8] = start
@@ -70,11 +89,11 @@ fn header(path: &Path) -> Result<(Source<'static>, Vec<Entry>), Error> {
         .map_err(|_| source.truncated(8, start.as_slice().len() as u64))?;
     let header_len = u64::from_le_bytes(start);
     if header_len > MAX_HEADER {
-        return Err(Error::WrongMagic {
+        return Err(Error::Data(DataError::WrongMagic {
             path: path.to_path_buf(),
             expected: "the length of a header".to_owned(),
             found: start.to_vec(),
-        });
+        }));
     }
     source.check_len(8 + header_len)?;
     let header = source.take(header_len as usize)?;
@@ -93,13 +112,22 @@ fn header(path: &Path) -> Result<(Source<'static>, Vec<Entry>), Error> {
         };
         entries.push(entry(path, name, info)?);
     }
-    Ok((source, entries))
+    let order = metadata.metadata().as_ref().and_then(|m| m.get(ORDER));
+    // What another program wrote under this name says nothing here.
+    let order = order.and_then(|names| serde_json::from_str(names).ok());
+    Ok(Header {
+        source,
+        entries,
+        order: order.unwrap_or_default(),
+    })
 }
 
 fn entry(path: &Path, name: String, info: &TensorInfo) -> Result<Entry, Error> {
-    let dtype = element(info.dtype).ok_or_else(|| Error::UnsupportedElement {
-        path: path.to_path_buf(),
-        found: format!("{:?}", info.dtype),
+    let dtype = element(info.dtype).ok_or_else(|| {
+        Error::Data(DataError::UnsupportedElement {
+            path: path.to_path_buf(),
+            found: format!("{:?}", info.dtype),
+        })
     })?;
     Ok(Entry {
         name,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::error::Error;
+use crate::error::{DataError, Error, ValueError};
 use crate::ffi::Mapped;
 use crate::host::{Bytes, HostArray, TensorSpec};
 
@@ -75,7 +75,7 @@ impl<'a> Source<'a> {
 
     /// The elements of a dense array, which are all that is left. Large ones stay in their file until they are looked at.
     pub fn array_bytes(&mut self, spec: &TensorSpec) -> Result<Bytes, Error> {
-        let too_large = || Error::TensorTooLarge { spec: spec.clone() };
+        let too_large = || Error::Value(ValueError::TensorTooLarge { spec: spec.clone() });
         let wanted = spec.byte_len().ok_or_else(too_large)?;
         let header = self.taken;
         let expected = header + wanted as u64;
@@ -115,25 +115,25 @@ impl<'a> Source<'a> {
 
     /// As [`Source::check_len`], for an array that follows what was read so far.
     pub fn check_array(&self, spec: &TensorSpec) -> Result<(), Error> {
-        let too_large = || Error::TensorTooLarge { spec: spec.clone() };
+        let too_large = || Error::Value(ValueError::TensorTooLarge { spec: spec.clone() });
         let wanted = spec.byte_len().ok_or_else(too_large)?;
         self.check_len(self.taken + wanted as u64)
     }
 
     pub fn truncated(&self, expected: u64, found: u64) -> Error {
-        Error::Truncated {
+        Error::Data(DataError::Truncated {
             path: self.path.clone(),
             expected,
             found,
-        }
+        })
     }
 
     pub fn malformed(&self, format: &'static str, reason: impl Into<String>) -> Error {
-        Error::Malformed {
+        Error::Data(DataError::Malformed {
             path: self.path.clone(),
             format,
             reason: reason.into(),
-        }
+        })
     }
 }
 
@@ -179,7 +179,7 @@ pub fn section(path: &Path, start: u64, len: u64) -> Result<impl Read + Send + u
 }
 
 pub fn unreadable(path: &Path, error: &io::Error) -> Error {
-    Error::FileUnreadable {
+    Error::Data(DataError::FileUnreadable {
         path: path.to_path_buf(),
         reason: match error.kind() {
             io::ErrorKind::NotFound => "there is no such file".to_owned(),
@@ -187,7 +187,7 @@ pub fn unreadable(path: &Path, error: &io::Error) -> Error {
             io::ErrorKind::OutOfMemory => "it does not fit into memory".to_owned(),
             _ => error.to_string(),
         },
-    }
+    })
 }
 
 /// Reverses the bytes of each element: big-endian files, little-endian arrays.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::bytes::Bytes;
 use super::dtype::{DType, TensorSpec};
 use super::scalar::Scalar;
-use crate::error::Error;
+use crate::error::{Error, ValueError};
 
 /// A dense row-major array. Its bytes are exactly as many as its type says; clones share them.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,14 +21,14 @@ impl HostArray {
         let spec = TensorSpec::new(dtype, shape);
         let expected = spec
             .byte_len()
-            .ok_or_else(|| Error::TensorTooLarge { spec: spec.clone() })?;
+            .ok_or_else(|| Error::Value(ValueError::TensorTooLarge { spec: spec.clone() }))?;
         let found = bytes.as_slice().len();
         if found != expected {
-            return Err(Error::ByteCount {
+            return Err(Error::Value(ValueError::ByteCount {
                 spec,
                 expected,
                 found,
-            });
+            }));
         }
         let mut bytes = bytes;
         if dtype == DType::Bool && bytes.as_slice().iter().any(|&byte| byte > 1) {
@@ -191,14 +191,17 @@ mod tests {
         let error = HostArray::from_elements([2, 2], &[1i32, 2, 3]).unwrap_err();
         assert!(matches!(
             error,
-            Error::ByteCount {
+            Error::Value(ValueError::ByteCount {
                 expected: 16,
                 found: 12,
                 ..
-            }
+            })
         ));
         let error = HostArray::new(DType::F64, [1 << 62], Bytes::zeroed(0)).unwrap_err();
-        assert!(matches!(error, Error::TensorTooLarge { .. }));
+        assert!(matches!(
+            error,
+            Error::Value(ValueError::TensorTooLarge { .. })
+        ));
     }
 
     #[test]

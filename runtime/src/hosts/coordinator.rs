@@ -14,7 +14,7 @@ use super::message::{
     Answer, Ask, Count, Join, Kind, Missing, Reply, Request, Trouble, receive, send,
 };
 use super::{Hosts, Timing};
-use crate::error::Error;
+use crate::error::{Error, HostsError};
 
 /// The running server. It ends when it is dropped.
 pub struct Coordinator {
@@ -46,9 +46,11 @@ struct State {
 
 impl Coordinator {
     pub fn start(hosts: &Hosts, timing: Timing) -> Result<Coordinator, Error> {
-        let failed = |error: io::Error| Error::CoordinatorAddress {
-            address: hosts.coordinator.clone(),
-            reason: error.to_string(),
+        let failed = |error: io::Error| {
+            Error::Hosts(HostsError::CoordinatorAddress {
+                address: hosts.coordinator.clone(),
+                reason: error.to_string(),
+            })
         };
         let addresses: Vec<SocketAddr> = hosts
             .coordinator

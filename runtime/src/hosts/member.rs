@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use super::coordinator::Coordinator;
 use super::message::{Answer, Ask, Get, Join, Kind, Put, Reply, Request, Trouble, receive, send};
 use super::{Hosts, Timing};
-use crate::error::Error;
+use crate::error::{Error, HostsError};
 use crate::ffi::{Failure, KeyValueStore, Status};
 
 /// From one try to reach the coordinator to the next.
 const RETRY: Duration = Duration::from_millis(200);
 
 /// What it means when the coordinator does not answer.
-const LOST: Error = Error::HostLost { host: 0 };
+const LOST: Error = Error::Hosts(HostsError::Lost { host: 0 });
 
 /// This process as one of the hosts. Dropping it without [`Member::leave`] tells the others that it is lost.
 pub struct Member {
@@ -95,7 +95,9 @@ impl Member {
             match state.ended.take() {
                 Some(Ok(())) => return Ok(()),
                 Some(Err(trouble)) => return Err(trouble.into()),
-                None if deadline <= Instant::now() => return Err(Error::HostLost { host: 0 }),
+                None if deadline <= Instant::now() => {
+                    return Err(Error::Hosts(HostsError::Lost { host: 0 }));
+                }
                 None => state = self.end.wait(state, deadline),
             }
         }
@@ -263,10 +265,10 @@ fn meet(
 }
 
 fn unreachable(hosts: &Hosts, error: &io::Error) -> Error {
-    Error::CoordinatorUnreachable {
+    Error::Hosts(HostsError::CoordinatorUnreachable {
         address: hosts.coordinator.clone(),
         reason: plain(error),
-    }
+    })
 }
 
 /// A connection to the coordinator, which may not have started yet. `own`: where it listens in this process.

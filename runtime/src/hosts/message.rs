@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use prost::{Message, Oneof};
 
-use crate::error::Error;
+use crate::error::{Error, HostsError};
 
 /// More than any plugin keeps under a key; a length above it is no message of ours.
 const MAX_LEN: usize = 64 << 20;
@@ -146,15 +146,17 @@ impl From<Trouble> for Error {
                 index,
                 said,
                 expected,
-            }) => Error::HostCount {
+            }) => Error::Hosts(HostsError::Count {
                 host: index,
                 said,
                 expected,
-            },
-            Kind::Twice(host) => Error::HostTwice { host },
-            Kind::Program(host) => Error::HostProgram { host },
-            Kind::Missing(Missing { hosts, seconds }) => Error::HostsMissing { hosts, seconds },
-            Kind::Lost(host) => Error::HostLost { host },
+            }),
+            Kind::Twice(host) => Error::Hosts(HostsError::Twice { host }),
+            Kind::Program(host) => Error::Hosts(HostsError::Program { host }),
+            Kind::Missing(Missing { hosts, seconds }) => {
+                Error::Hosts(HostsError::Missing { hosts, seconds })
+            }
+            Kind::Lost(host) => Error::Hosts(HostsError::Lost { host }),
         }
     }
 }

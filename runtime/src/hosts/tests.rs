@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use super::*;
-use crate::error::Error;
+use crate::error::{Error, HostsError};
 use crate::ffi::{KeyValueStore, Status};
 
 fn timing() -> Timing {
@@ -96,7 +96,7 @@ fn hosts_end_together_and_agree() {
 #[test]
 fn a_host_that_is_lost_is_missed_by_all() {
     let (mut members, heard) = all(3);
-    let lost = Error::HostLost { host: 1 };
+    let lost = Error::Hosts(HostsError::Lost { host: 1 });
     thread::scope(|scope| {
         let (first, last) = (&members[0], &members[2]);
         let waiting = scope.spawn(|| first.get(b"its", Duration::from_secs(60)));
@@ -119,7 +119,10 @@ fn a_host_that_is_lost_is_missed_by_all() {
 fn without_the_first_host_there_is_none() {
     let (mut members, heard) = all(2);
     drop(members.remove(0));
-    assert_eq!(heard.recv().unwrap(), (1, Error::HostLost { host: 0 }));
+    assert_eq!(
+        heard.recv().unwrap(),
+        (1, Error::Hosts(HostsError::Lost { host: 0 }))
+    );
     let failure = members[0].put(b"a", b"b").unwrap_err();
     assert_eq!(failure.status, Status::Unavailable);
 }
@@ -134,22 +137,28 @@ fn hosts_that_do_not_belong_together_all_hear_why() {
     let cases: [(Change<'_>, Error); 4] = [
         (
             &|a| host(1, 3, a),
-            Error::HostCount {
+            Error::Hosts(HostsError::Count {
                 host: 1,
                 said: 3,
                 expected: 2,
-            },
+            }),
         ),
         (
             &|a| host(2, 2, a),
-            Error::HostCount {
+            Error::Hosts(HostsError::Count {
                 host: 2,
                 said: 2,
                 expected: 2,
-            },
+            }),
         ),
-        (&|a| other(host(1, 2, a)), Error::HostProgram { host: 1 }),
-        (&|a| host(0, 2, a), Error::HostTwice { host: 0 }),
+        (
+            &|a| other(host(1, 2, a)),
+            Error::Hosts(HostsError::Program { host: 1 }),
+        ),
+        (
+            &|a| host(0, 2, a),
+            Error::Hosts(HostsError::Twice { host: 0 }),
+        ),
     ];
     for (second, error) in cases {
         let address = free_address();
@@ -175,10 +184,10 @@ fn a_host_that_does_not_come_is_named() {
     let members: Vec<Joining> = [0, 2]
         .map(|index| joining(host(index, 4, &address), hasty))
         .into();
-    let missing = Error::HostsMissing {
+    let missing = Error::Hosts(HostsError::Missing {
         hosts: vec![1, 3],
         seconds: 0,
-    };
+    });
     for member in members {
         assert_eq!(member.join().unwrap().err(), Some(missing.clone()));
     }
@@ -220,5 +229,8 @@ fn a_server_of_something_else_is_no_coordinator() {
         .unwrap();
     answering.join().unwrap();
     let reason = "what listens there is no coordinator of tpuc".to_owned();
-    assert_eq!(error, Error::CoordinatorUnreachable { address, reason });
+    assert_eq!(
+        error,
+        Error::Hosts(HostsError::CoordinatorUnreachable { address, reason })
+    );
 }

@@ -12,13 +12,15 @@ use object::elf::{
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, ReadCache};
 
-use crate::error::Error;
+use crate::error::{DataError, Error, PluginError};
 
 /// Checks that the file is a complete ELF file for this machine.
 pub fn check(path: &Path) -> Result<(), Error> {
-    let unreadable = |error: std::io::Error| Error::FileUnreadable {
-        path: path.to_path_buf(),
-        reason: error.to_string(),
+    let unreadable = |error: std::io::Error| {
+        Error::Data(DataError::FileUnreadable {
+            path: path.to_path_buf(),
+            reason: error.to_string(),
+        })
     };
     let mut file = File::open(path).map_err(unreadable)?;
     let len = file.metadata().map_err(unreadable)?.len();
@@ -29,15 +31,17 @@ pub fn check(path: &Path) -> Result<(), Error> {
         .map_err(unreadable)?;
     if !start.starts_with(&ELFMAG) {
         start.truncate(8);
-        return Err(Error::PluginNotElf {
+        return Err(Error::Plugin(PluginError::NotElf {
             path: path.to_path_buf(),
             found: start,
-        });
+        }));
     }
-    let truncated = |expected: u64| Error::PluginTruncated {
-        path: path.to_path_buf(),
-        expected,
-        found: len,
+    let truncated = |expected: u64| {
+        Error::Plugin(PluginError::Truncated {
+            path: path.to_path_buf(),
+            expected,
+            found: len,
+        })
     };
     if start.len() < 64 {
         return Err(truncated(64));
@@ -78,11 +82,11 @@ fn check_machine(path: &Path, start: &[u8]) -> Result<(), Error> {
         (name, true) => name.to_owned(),
         (name, false) => format!("{name}, and not 64-bit little-endian"),
     };
-    Err(Error::PluginArchitecture {
+    Err(Error::Plugin(PluginError::Architecture {
         path: path.to_path_buf(),
         expected,
         found,
-    })
+    }))
 }
 
 /// Where the last loaded segment and the section table end. `None` for a header that makes no sense.

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
 use crate::cache::hex;
-use crate::error::Error;
+use crate::error::{Error, PluginError, ValueError};
 use crate::surroundings::Surroundings;
 
 /// A wheel that holds a plugin.
@@ -74,9 +74,11 @@ impl Wheel {
         if place.is_file() && fs::read_to_string(&note).is_ok_and(|found| found == pin) {
             return Ok(Fetched::There(place));
         }
-        let unwritable = |error: io::Error| Error::WriteFailed {
-            path: folder.clone(),
-            reason: error.to_string(),
+        let unwritable = |error: io::Error| {
+            Error::Value(ValueError::WriteFailed {
+                path: folder.clone(),
+                reason: error.to_string(),
+            })
         };
         fs::create_dir_all(&folder).map_err(unwritable)?;
         // In the same folder, so that what is unpacked can be renamed into its place.
@@ -133,11 +135,11 @@ impl Wheel {
         if found == self.sha256 {
             return Ok(());
         }
-        Err(Error::FetchedOther {
+        Err(Error::Plugin(PluginError::FetchedOther {
             package: format!("{} {}", self.package, self.version),
             expected: self.sha256.to_owned(),
             found,
-        })
+        }))
     }
 
     fn unpack(&self, wheel: &Path, member: &str, target: &Path) -> Result<(), Error> {
@@ -151,10 +153,10 @@ impl Wheel {
     }
 
     fn failed(&self, reason: &str) -> Error {
-        Error::FetchFailed {
+        Error::Plugin(PluginError::FetchFailed {
             package: format!("{} {}", self.package, self.version),
             reason: reason.to_owned(),
-        }
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::name::Device;
 use super::{elf, search};
 use crate::client::OverrideValue;
-use crate::error::Error;
+use crate::error::{DataError, Error, PluginError};
 use crate::ffi::{self, Api, Failure, LoadFailure, NamedValue, OptionValue};
 use crate::surroundings::Surroundings;
 
@@ -27,9 +27,11 @@ impl Plugin {
     pub fn open(device: &Device, around: &Surroundings) -> Result<Plugin, Error> {
         let path = search::find(device, around)?;
         // One name for one file, so that a plugin is initialised once.
-        let path = path.canonicalize().map_err(|error| Error::FileUnreadable {
-            path: path.clone(),
-            reason: error.to_string(),
+        let path = path.canonicalize().map_err(|error| {
+            Error::Data(DataError::FileUnreadable {
+                path: path.clone(),
+                reason: error.to_string(),
+            })
         })?;
         if cfg!(target_os = "linux") {
             elf::check(&path)?;
@@ -162,30 +164,30 @@ fn explain(path: &Path, failure: LoadFailure) -> Error {
     let path = path.to_path_buf();
     match failure {
         LoadFailure::Open(reason) => explain_open(path, reason),
-        LoadFailure::NoEntryPoint => Error::PluginNoEntry { path },
-        LoadFailure::NullTable => Error::PluginUnloadable {
+        LoadFailure::NoEntryPoint => Error::Plugin(PluginError::NoEntry { path }),
+        LoadFailure::NullTable => Error::Plugin(PluginError::Unloadable {
             path,
             reason: "its GetPjrtApi returns nothing".to_owned(),
-        },
-        LoadFailure::TooOld { version } => Error::PluginTooOld { path, version },
-        LoadFailure::TooNew { version } => Error::PluginTooNew { path, version },
+        }),
+        LoadFailure::TooOld { version } => Error::Plugin(PluginError::TooOld { path, version }),
+        LoadFailure::TooNew { version } => Error::Plugin(PluginError::TooNew { path, version }),
         LoadFailure::Initialize(failure) => initialize_error(path, failure),
     }
 }
 
 fn initialize_error(path: PathBuf, failure: Failure) -> Error {
     if failure.message.contains("size: expected") {
-        return Error::PluginStructs {
+        return Error::Plugin(PluginError::Structs {
             path,
             message: failure.message,
-        };
+        });
     }
     let message = &failure.message;
     if message.contains("lockfile") || message.contains("already in use") {
         let message = failure.message;
-        return Error::DeviceBusy { path, message };
+        return Error::Plugin(PluginError::DeviceBusy { path, message });
     }
-    Error::ClientFailed { path, failure }
+    Error::Plugin(PluginError::ClientFailed { path, failure })
 }
 
 /// The dynamic loader says `libx.so.1: cannot open shared object file: …` for a library that the
@@ -196,17 +198,17 @@ fn explain_open(path: PathBuf, reason: String) -> Error {
         && library != own
     {
         let library = library.rsplit(' ').next().unwrap_or(library).to_owned();
-        return Error::PluginLibraryMissing { path, library };
+        return Error::Plugin(PluginError::LibraryMissing { path, library });
     }
     if let Some((_, symbol)) = reason.split_once("undefined symbol: ") {
         let symbol = symbol.split([' ', ',']).next().unwrap_or(symbol).to_owned();
-        return Error::PluginSymbolMissing { path, symbol };
+        return Error::Plugin(PluginError::SymbolMissing { path, symbol });
     }
     let reason = reason.strip_prefix(&format!("{own}: ")).unwrap_or(&reason);
-    Error::PluginUnloadable {
+    Error::Plugin(PluginError::Unloadable {
         reason: reason.to_owned(),
         path,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -237,27 +239,27 @@ mod tests {
                 "libcudart.so.13: cannot open shared object file: No such file or directory"
                     .to_owned()
             ),
-            Error::PluginLibraryMissing {
+            Error::Plugin(PluginError::LibraryMissing {
                 path: path(),
                 library: "libcudart.so.13".to_owned()
-            }
+            })
         );
         assert_eq!(
             explain_open(
                 path(),
                 "/p/plugin.so: undefined symbol: foo, version X".to_owned()
             ),
-            Error::PluginSymbolMissing {
+            Error::Plugin(PluginError::SymbolMissing {
                 path: path(),
                 symbol: "foo".to_owned()
-            }
+            })
         );
         assert_eq!(
             explain_open(path(), "/p/plugin.so: invalid ELF header".to_owned()),
-            Error::PluginUnloadable {
+            Error::Plugin(PluginError::Unloadable {
                 path: path(),
                 reason: "invalid ELF header".to_owned()
-            }
+            })
         );
     }
 

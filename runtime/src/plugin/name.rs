@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use crate::error::{Error, PluginError};
 use crate::surroundings::Surroundings;
 
 /// Names the device where there is no `--device`: the same words, or a plugin's path.
@@ -34,8 +34,10 @@ impl Device {
     /// `cpu`, `cpu:N` (N from 1 to 1024), `tpu`, `cuda`, `rocm`, or a path: anything with a slash in it
     /// or with the ending of a shared library.
     pub fn parse(text: &str) -> Result<Device, Error> {
-        let unknown = || Error::DeviceName {
-            found: text.to_owned(),
+        let unknown = || {
+            Error::Plugin(PluginError::DeviceName {
+                found: text.to_owned(),
+            })
         };
         match text {
             "cpu" => return Ok(Device::Cpu { count: 1 }),
@@ -118,9 +120,9 @@ mod tests {
             let error = Device::parse(text).unwrap_err();
             assert_eq!(
                 error,
-                Error::DeviceName {
+                Error::Plugin(PluginError::DeviceName {
                     found: text.to_owned()
-                }
+                })
             );
         }
     }

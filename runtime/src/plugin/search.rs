@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::name::Device;
-use crate::error::Error;
+use crate::error::{DataError, Error, PluginError};
 use crate::surroundings::Surroundings;
 
 /// Folders that plugins are installed to by other means.
@@ -53,15 +53,17 @@ pub fn find(device: &Device, around: &Surroundings) -> Result<PathBuf, Error> {
         return Ok(path.to_path_buf());
     }
     Err(match device {
-        Device::Path(path) if path.is_dir() => Error::FileUnreadable {
+        Device::Path(path) if path.is_dir() => Error::Data(DataError::FileUnreadable {
             path: path.clone(),
             reason: "it is a folder".to_owned(),
-        },
-        Device::Path(path) => Error::PluginFileMissing { path: path.clone() },
-        Device::Cpu { .. } | Device::Tpu | Device::Cuda | Device::Rocm => Error::PluginNotFound {
-            device: device.to_string(),
-            looked: found.places.into_iter().map(|place| place.path).collect(),
-        },
+        }),
+        Device::Path(path) => Error::Plugin(PluginError::FileMissing { path: path.clone() }),
+        Device::Cpu { .. } | Device::Tpu | Device::Cuda | Device::Rocm => {
+            Error::Plugin(PluginError::NotFound {
+                device: device.to_string(),
+                looked: found.places.into_iter().map(|place| place.path).collect(),
+            })
+        }
     })
 }
 
@@ -225,7 +227,8 @@ mod tests {
             assert_eq!(&find(&cpu, &around).unwrap(), expected);
             fs::remove_file(expected).unwrap();
         }
-        let Err(Error::PluginNotFound { device, looked }) = find(&cpu, &around) else {
+        let Err(Error::Plugin(PluginError::NotFound { device, looked })) = find(&cpu, &around)
+        else {
             panic!("found a plugin where there is none");
         };
         assert_eq!(device, "cpu");
@@ -252,7 +255,7 @@ mod tests {
         let path = PathBuf::from("/no/such/plugin.so");
         let around = Surroundings::for_tests(&[]);
         let error = find(&Device::Path(path.clone()), &around).unwrap_err();
-        assert_eq!(error, Error::PluginFileMissing { path });
+        assert_eq!(error, Error::Plugin(PluginError::FileMissing { path }));
         let folder = std::env::temp_dir();
         let error = find(&Device::Path(folder), &around).unwrap_err();
         assert_eq!(error.code(), "E0701");

@@ -3,7 +3,7 @@
 //! `[[fill]align][sign][z][#][0][width][grouping][.precision][type]`
 
 use super::format;
-use crate::error::Error;
+use crate::error::{Error, ValueError};
 use crate::host::{DType, Kind, Scalar};
 
 /// Widths and precisions above this are taken for mistakes.
@@ -59,9 +59,11 @@ pub(super) enum Presentation {
 impl FormatSpec {
     /// Parses what follows the colon of `{x:.4f}`. The empty spec shows a value as `print` does.
     pub fn parse(text: &str) -> Result<FormatSpec, Error> {
-        let fail = |reason: &str| Error::FormatSpec {
-            spec: text.to_owned(),
-            reason: reason.to_owned(),
+        let fail = |reason: &str| {
+            Error::Value(ValueError::FormatSpec {
+                spec: text.to_owned(),
+                reason: reason.to_owned(),
+            })
         };
         let mut rest = Cursor(text);
         let mut spec = FormatSpec {
@@ -175,10 +177,10 @@ impl FormatSpec {
     }
 
     fn fail(&self, reason: String) -> Error {
-        Error::FormatSpec {
+        Error::Value(ValueError::FormatSpec {
             spec: self.text.clone(),
             reason,
-        }
+        })
     }
 }
 

@@ -2,6 +2,9 @@
 
 #![allow(dead_code)] // Each test file uses a part of it.
 
+use std::fs;
+use std::path::Path;
+
 use tpuc_runtime::Surroundings;
 use tpuc_runtime::client::{Client, ClientOptions, CompileOptions, Executable, Signature};
 use tpuc_runtime::host::{DType, TensorSpec};
@@ -61,4 +64,20 @@ module @add {
 
 pub fn add_signature() -> Signature {
     signature(&[f32s([4]), f32s([4])], &[f32s([4])], &[0])
+}
+
+/// Writes the files of a table, each a line of a name and the contents in hexadecimal; gives their names.
+pub fn unpack<'a>(table: &'a str, folder: &Path) -> Vec<&'a str> {
+    let byte = |pair: &[u8]| {
+        let digits = std::str::from_utf8(pair).unwrap();
+        u8::from_str_radix(digits, 16).unwrap()
+    };
+    let files = table.lines().map(|line| line.split_once(' ').unwrap());
+    files
+        .map(|(name, hex)| {
+            let bytes: Vec<u8> = hex.as_bytes().chunks(2).map(byte).collect();
+            fs::write(folder.join(name), bytes).unwrap();
+            name
+        })
+        .collect()
 }

@@ -3,6 +3,7 @@
 
 use super::check::{Numbers, check_batching, check_layout};
 use super::programs::{checked, func};
+use crate::interp::tests::array;
 use crate::interp::{Array, Precision, eval};
 use crate::ir::{Func, Type};
 use crate::transform;
@@ -30,17 +31,8 @@ fn cases() -> impl Iterator<Item = (Case, Func)> {
 }
 
 fn arrays<'a>(types: impl IntoIterator<Item = &'a Type>, bits: &[String]) -> Vec<Array> {
-    types
-        .into_iter()
-        .zip(bits)
-        .map(|(ty, text)| {
-            let bits = text
-                .split_whitespace()
-                .map(|word| u64::from_str_radix(word, 16).expect("hexadecimal"))
-                .collect();
-            Array::from_bits(ty.clone(), bits)
-        })
-        .collect()
+    let pairs = types.into_iter().zip(bits);
+    pairs.map(|(ty, text)| array(ty.clone(), text)).collect()
 }
 
 fn run(f: &Func, inputs: &[Array]) -> Vec<Array> {
