@@ -56,8 +56,9 @@ pub(super) fn normal(b: &mut Builder, c: &Call) -> Value {
         &[],
     );
     let hi = b.op(Op::Constant(Literal::splat_f64(scalar, 1.0)), &[]);
+    // Hidden as a scalar, so that the array is made in one kernel.
+    let lo = hidden(b, lo);
     let u = uniform_between(b, c.args[0], &out, lo, hi);
-    let u = hidden(b, u);
     let inverse = b.unary(UnaryOp::ErfInv, u);
     let root = b.like(inverse, std::f64::consts::SQRT_2);
     b.binary(BinaryOp::Mul, root, inverse)
