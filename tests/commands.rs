@@ -383,6 +383,18 @@ fn devices_are_listed_with_their_versions() {
     assert!(run.stdout.contains("cpu: PJRT API"), "{}", run.stdout);
     let json = tpuc(&["devices", "--json"]);
     assert!(json.stdout.contains("\"api\""), "{}", json.stdout);
+    // Devices that the CPU plays share the machine's memory.
+    let memory = |device: &str| {
+        let run = tpuc(&["devices", "--device", device, "--json"]);
+        expect(&run, 0, &[]);
+        let entry: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+        let devices = entry["devices"].as_array().expect("a list").clone();
+        let bytes = devices.iter().map(|d| d["memory_bytes"].as_u64());
+        bytes.collect::<Option<Vec<_>>>().expect("each has memory")
+    };
+    let one = memory("cpu");
+    assert_eq!(one.len(), 1);
+    assert_eq!(memory("cpu:4"), [one[0] / 4; 4]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::cli::DevicesArgs;
 use crate::failure::Failure;
 use serde_json::{Value, json};
-use tpuc_runtime::client::{Client, ClientOptions};
+use tpuc_runtime::client::{Client, ClientOptions, DeviceInfo, show_bytes};
 use tpuc_runtime::plugin::{Device, Plugin, search};
 use tpuc_runtime::{Error, Surroundings};
 
@@ -38,7 +38,7 @@ pub fn devices(args: &DevicesArgs) -> Result<(), Failure> {
             None => json!({ "found": false }),
             Some(_) => match open(&found.device, &around) {
                 Ok(entry) => entry,
-                Err(e) => json!({ "found": true, "error": e.to_string() }),
+                Err(e) => json!({ "found": true, "code": e.code(), "error": e.to_string() }),
             },
         };
         entry["name"] = json!(found.device.platform().unwrap_or("plugin"));
@@ -63,15 +63,17 @@ fn open(device: &Device, around: &Surroundings) -> Result<Value, Error> {
 
 fn describe(plugin: &Plugin, client: &Client) -> Result<Value, Error> {
     let (major, minor) = plugin.api_version();
-    let devices: Vec<Value> = client
-        .devices()?
+    let devices = client.devices()?;
+    // Where the plugin does not say, as the CPU's: what a program of all of them may take on each.
+    let limit = client.memory_limit(devices.len());
+    let devices: Vec<Value> = devices
         .iter()
         .map(|d| {
             json!({
                 "id": d.id,
                 "name": d.name,
                 "kind": d.kind,
-                "memory_bytes": d.memory.as_ref().and_then(|m| m.bytes_limit),
+                "memory_bytes": own_memory(d).or(limit),
             })
         })
         .collect();
@@ -85,6 +87,11 @@ fn describe(plugin: &Plugin, client: &Client) -> Result<Value, Error> {
     }))
 }
 
+fn own_memory(device: &DeviceInfo) -> Option<u64> {
+    let limit = device.memory.as_ref()?.bytes_limit?;
+    u64::try_from(limit).ok().filter(|&bytes| bytes > 0)
+}
+
 fn show(name: &str, entry: &Value) {
     let text = |key: &str| entry[key].as_str().unwrap_or("unknown").to_string();
     if entry["found"] == json!(true) && entry["error"].is_null() {
@@ -96,7 +103,7 @@ fn show(name: &str, entry: &Value) {
         );
         for device in entry["devices"].as_array().into_iter().flatten() {
             let memory = match device["memory_bytes"].as_u64() {
-                Some(bytes) => format!(", {:.1} GiB", bytes as f64 / (1u64 << 30) as f64),
+                Some(bytes) => format!(", {}", show_bytes(bytes)),
                 None => String::new(),
             };
             println!(
@@ -108,7 +115,7 @@ fn show(name: &str, entry: &Value) {
         return;
     }
     match entry["error"].as_str() {
-        Some(error) => println!("{name}: {error}"),
+        Some(error) => println!("{name}: error[{}]: {error}", text("code")),
         None => println!("{name}: not found"),
     }
     for place in entry["looked_in"].as_array().into_iter().flatten() {
