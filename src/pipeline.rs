@@ -139,6 +139,7 @@ fn routes(plan: &Plan, level: u8, device: &DeviceCost) -> Vec<Vec<Leg>> {
                 Leg::Passes(Stage::OnceOnCpu),
             ),
             (true, Leg::EGraph),
+            (true, Leg::Passes(Stage::ForXla)),
             (on_cpu, Leg::Passes(Stage::ForCpu)),
             (on_one_cpu, Leg::Passes(Stage::ForOneCpu)),
             (on_one_cpu && repeated, Leg::Passes(Stage::Repeated)),

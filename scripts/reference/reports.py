@@ -298,6 +298,8 @@ SUBJECTS = {
         (f"max_pool({ramp_tl(1, 5, 1)}, 3, stride=1, padding=\"valid\")", lambda: max_pool(ramp(1, 5, 1), 3, 1, (0, 0))),
         (f"avg_pool({ramp_tl(1, 5, 1)}, 2, padding=\"valid\")", lambda: lax.reduce_window(ramp(1, 5, 1), 0.0, lax.add, (1, 2, 1), (1, 2, 1), "VALID") / 2),
         ("grad(|x| sum(max_pool(x, 2)))([[[1.0], [1.0], [3.0], [2.0]]])", lambda: grad(lambda x: jnp.sum(max_pool(x, 2, 2, (0, 0))))(A([[1], [1], [3], [2]]))),
+        # Of equal elements in a padded window the first one has the gradient.
+        ("grad(|x| sum(max_pool(x, 2, stride=1, padding=\"same\") ** 2))(reshape(f32(arange(24) * 37 % 7 - 3), [1, 2, 3, 4, 1]))", lambda: grad(lambda x: jnp.sum(lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 2, 1), (1, 1, 1, 1, 1), "SAME") ** 2))(jnp.array(np.arange(24) * 37 % 7 - 3, f32).reshape(1, 2, 3, 4, 1))),
         ("grad(|x| sum(max_pool(x, 3, stride=1, padding=\"valid\") * [[[1.0], [10.0]]]))([[[1.0], [4.0], [3.0], [2.0]]])", lambda: grad(lambda x: jnp.sum(max_pool(x, 3, 1, (0, 0)) * A([[1], [10]])))(A([[1], [4], [3], [2]]))),
     ],
     "control": [
@@ -442,6 +444,9 @@ SUBJECTS = {
         ("randint(key(3), [5], -3, 4)", lambda: jax.random.randint(key(3), (5,), -3, 4)),
         ("permutation(key(4), 7)", lambda: jax.random.permutation(key(4), 7)),
         ("normal(key(5), [0])", lambda: jax.random.normal(key(5), (0,))),
+        # Keys made of keys, a batch at a time, which XLA would compute once for each element drawn.
+        ("vmap(|k| uniform(k, [2]))(split(key(3), 3))", lambda: vmap(lambda k: jax.random.uniform(k, (2,)))(jax.random.split(key(3), 3))),
+        ("vmap(|i| normal(split(fold_in(key(1), i))[1], [2]))(arange(3))", lambda: vmap(lambda i: jax.random.normal(jax.random.split(jax.random.fold_in(key(1), i))[1], (2,)))(jnp.arange(3))),
         ("uniform(fold_in(key(6), 12), [2])", lambda: jax.random.uniform(jax.random.fold_in(key(6), 12), (2,))),
         ("vmap(|k| uniform(k, [2]))(split(key(7), 3))", lambda: vmap(lambda k: jax.random.uniform(k, (2,)))(jax.random.split(key(7), 3))),
     ],

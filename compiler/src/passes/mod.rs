@@ -12,6 +12,7 @@ mod distribute;
 mod draw_blocks;
 mod erase;
 mod fold;
+mod hold_keys;
 mod licm;
 mod members;
 mod order;
@@ -41,7 +42,9 @@ pub enum Stage {
     BeforeOptimiser,
     /// Then, on one that XLA's CPU compiler will get and that runs once.
     OnceOnCpu,
-    /// On an optimised program that XLA's CPU compiler will get.
+    /// On an optimised program that XLA will get.
+    ForXla,
+    /// The same, where it is XLA's CPU compiler.
     ForCpu,
     /// The same, where no array is laid over several devices.
     ForOneCpu,
@@ -59,7 +62,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 20] = [
+pub const REGISTRY: [Pass; 21] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -135,6 +138,11 @@ pub const REGISTRY: [Pass; 20] = [
         name: "draw_blocks",
         stage: Stage::OnceOnCpu,
         run: draw_blocks::run,
+    },
+    Pass {
+        name: "hold_keys",
+        stage: Stage::ForXla,
+        run: hold_keys::run,
     },
     Pass {
         name: "canonical_conv",

@@ -375,6 +375,22 @@ fn canonical_conv_transposes_around_a_convolution() {
     insta::assert_snapshot!(text);
 }
 
+/// A key that is stretched is held; bits that only become numbers are not.
+#[test]
+fn hold_keys_stands_between_keys_and_draws() {
+    let text = shown(
+        "hold_keys",
+        "func f(%a: u32[3], %b: u32[3], %c: u32[3, 2]) -> (u32[3, 2], u32[3, 2]) {
+           %x, %y = threefry %a, %b, %a, %a : u32[3], u32[3]
+           %k = broadcast[dims = [0]] %x : u32[3, 2]
+           %l = broadcast[dims = [0]] %b : u32[3, 2]
+           %u, %v = threefry %k, %l, %c, %c : u32[3, 2], u32[3, 2]
+           return %u, %v
+         }",
+    );
+    insta::assert_snapshot!(text);
+}
+
 #[test]
 fn spread_pool_has_no_scatter_left() {
     let text = shown(
