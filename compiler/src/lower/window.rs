@@ -1,6 +1,7 @@
 //! Reductions over sliding windows, running reductions included.
 
 use super::emit::{Emit, Tensor};
+use super::structural;
 use crate::ir::op::{ReduceOp, Window};
 use crate::ir::types::{Elem, Type};
 use melior::ir::Attribute;
@@ -85,11 +86,41 @@ pub fn scatter<'c>(
             .iter()
             .all(|&(low, high)| low >= 0 && high >= 0);
     let (x, s) = (&args[0], &args[1]);
-    if plain {
-        select_and_scatter(e, x, s, max, window)
-    } else {
+    if !plain {
         scatter_to_places(e, x, s, max, window)
+    } else if window.padding.iter().any(|&pair| pair != (0, 0)) {
+        select_and_scatter_padded(e, x, s, max, window)
+    } else {
+        select_and_scatter(e, x, s, max, window)
     }
+}
+
+/// XLA's CPU compiler does not always find the first of equal elements where the op itself pads.
+fn select_and_scatter_padded<'c>(
+    e: &Emit<'_, 'c>,
+    x: &Tensor<'c>,
+    s: &Tensor<'c>,
+    max: bool,
+    window: &Window,
+) -> Tensor<'c> {
+    let rank = x.ty.rank();
+    let (low, high): (Vec<i64>, Vec<i64>) = window.padding.iter().copied().unzip();
+    let start: Vec<usize> = low.iter().map(|&n| n as usize).collect();
+    let limit: Vec<usize> = start.iter().zip(&*x.ty.shape).map(|(l, n)| l + n).collect();
+    let shape: Vec<usize> = limit
+        .iter()
+        .zip(&high)
+        .map(|(l, &h)| l + h as usize)
+        .collect();
+    let worst = e.identity(best_of(max), x.ty.elem);
+    let ty = x.ty.with_shape(shape);
+    let padded = structural::pad(e, &[x.clone(), worst], &low, &high, &vec![0; rank], &ty);
+    let dense = Window {
+        padding: vec![(0, 0); rank],
+        ..window.clone()
+    };
+    let sums = select_and_scatter(e, &padded, s, max, &dense);
+    structural::slice(e, &sums, &start, &limit, &vec![1; rank])
 }
 
 fn select_and_scatter<'c>(
@@ -162,8 +193,7 @@ fn pick<'c>(
     window: &Window,
     shape: &[usize],
 ) -> Tensor<'c> {
-    let op = if max { ReduceOp::Max } else { ReduceOp::Min };
-    let worst = e.identity(op, x.ty.elem);
+    let worst = e.identity(best_of(max), x.ty.elem);
     let (key, value) = (Type::scalar(x.ty.elem), Type::scalar(t.ty.elem));
     let body = e.region(&[key.clone(), value.clone(), key, value], |e, args| {
         let keep = e.compare(no_worse(max), &args[0], &args[2]);
@@ -180,6 +210,10 @@ fn pick<'c>(
         vec![body],
     )
     .remove(1)
+}
+
+fn best_of(max: bool) -> ReduceOp {
+    if max { ReduceOp::Max } else { ReduceOp::Min }
 }
 
 fn no_worse(max: bool) -> &'static str {
