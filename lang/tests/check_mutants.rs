@@ -3,7 +3,7 @@
 
 mod checking;
 
-use checking::{checked, root};
+use checking::{checked, root, with_deep_stack};
 use std::collections::BTreeMap;
 use tpuc_lang::check::Checked;
 use tpuc_lang::diag::Severity;
@@ -414,6 +414,10 @@ fn what_doubles_is_refused() {
 /// Chains of any length are followed, or refused, without running out of stack.
 #[test]
 fn long_chains_do_not_exhaust_the_stack() {
+    with_deep_stack(long_chains);
+}
+
+fn long_chains() {
     let n = 5000;
     let up = |line: &dyn Fn(usize) -> String| (1..=n).map(line).collect::<Vec<_>>().join("\n");
     let down =

@@ -3,7 +3,7 @@
 mod checking;
 mod common;
 
-use checking::checked;
+use checking::{checked, with_deep_stack};
 use common::{cases, errors};
 use proptest::prelude::*;
 use tpuc_lang::fmt::format;
@@ -53,6 +53,14 @@ fn survive_checking(text: &str) {
         None => assert!(!found.diagnostics.is_empty(), "{text}"),
     }
     checking::shown(&found);
+}
+
+/// Checks a program in which nothing is wrong.
+fn accept(text: &str) {
+    let found = checked("a.tl", text, &[]);
+    assert_eq!(checking::shown(&found), "");
+    let program = found.program.expect("a program without errors");
+    dump::typed::program(&program, None);
 }
 
 const WORDS: [&str; 84] = [
@@ -292,9 +300,13 @@ proptest! {
     }
 }
 
-/// Everything that can nest, 10,000 deep: an error, found without recursion.
+/// Everything that can nest, 10,000 deep: an error.
 #[test]
 fn deep_nesting_is_an_error() {
+    with_deep_stack(deep_nesting);
+}
+
+fn deep_nesting() {
     let n = 10_000;
     let nested = |open: &str, middle: &str, close: &str| {
         format!("{}{middle}{}", open.repeat(n), close.repeat(n))
@@ -378,6 +390,33 @@ fn nesting_within_the_limit_is_fine() {
         assert_eq!(errors(&text), "");
         survive(&text);
     }
+}
+
+/// What reads from left to right nests nothing, however long it is.
+#[test]
+fn long_chains_are_fine() {
+    with_deep_stack(long_chains);
+}
+
+fn long_chains() {
+    let chain = |link: &str| format!("x{}", link.repeat(3000));
+    for link in [" + y", " / y", " @ y", " - y * 2.0"] {
+        let text = format!(
+            "fn f(x: f32[2, 2], y: f32[2, 2]) -> f32[2, 2] {{ {} }}",
+            chain(link)
+        );
+        survive(&text);
+        accept(&text);
+    }
+    for link in [" && y", " || y", " || y && x"] {
+        let text = format!("fn f(x: bool, y: bool) -> bool {{ {} }}", chain(link));
+        accept(&text);
+    }
+    // Sizes, too.
+    let size = format!("N{}", " + 1".repeat(3000));
+    let text = format!("fn f[N](x: f32[{size}]) -> f32 {{ sum(x) }}");
+    survive(&text);
+    accept(&text);
 }
 
 /// Broken brackets and strings of any number.

@@ -100,6 +100,7 @@ impl<'a> Cx<'a, '_> {
             self.report(Problem::ShapeOfPassed { span, name, needs });
             return None;
         }
+        let since = self.infer.deferred();
         let generics = self.instantiate(id, &signature, explicit, at)?;
         let subst = super::subst::Subst::new(&generics);
         for (i, arg) in args.iter().enumerate() {
@@ -109,7 +110,7 @@ impl<'a> Cx<'a, '_> {
                 return None;
             }
         }
-        self.finish_item(id, &signature, generics, want, span)
+        self.finish_item(id, &signature, generics, want, span, since)
     }
 
     fn apply_local(&mut self, id: LocalId, args: &[ArgTy], span: Span) -> Option<(Callee, Ty)> {

@@ -17,6 +17,16 @@ enum Given<'a> {
     Default,
 }
 
+/// When an argument is checked, in this order.
+#[derive(Clone, Copy, PartialEq)]
+enum Turn {
+    Value,
+    /// A call whose result takes its dimensions from the parameter, `layer_norm_init()`: the other arguments tell them.
+    Open,
+    /// The types of its parameters follow from the other arguments.
+    Function,
+}
+
 impl<'a> Cx<'a, '_> {
     pub fn call(
         &mut self,
@@ -176,15 +186,26 @@ impl<'a> Cx<'a, '_> {
                 None => bad(span),
             };
         };
+        let since = self.infer.deferred();
         let Some(generics) = self.instantiate(id, &signature, explicit, span) else {
             return bad(span);
         };
         let mut exprs: Vec<Option<Expr>> = vec![None; given.len()];
         let mut failed = false;
-        // Functions come last: their parameters' types follow from the other arguments.
-        for functions in [false, true] {
+        let turns: Vec<Turn> = (given.iter().zip(&signature.params))
+            .map(|(given, param)| match given {
+                _ if matches!(param.ty, Ty::Fn(..)) => Turn::Function,
+                Given::Written(e) if self.is_open_call(e) => Turn::Open,
+                _ => Turn::Value,
+            })
+            .collect();
+        for turn in [Turn::Value, Turn::Open, Turn::Function] {
+            let functions = turn == Turn::Function;
+            if turn == Turn::Open && turns.contains(&turn) {
+                self.take_hint(&signature, &generics, want, since);
+            }
             for (i, param) in signature.params.iter().enumerate() {
-                if matches!(param.ty, Ty::Fn(..)) != functions || failed && functions {
+                if turns[i] != turn || failed && turn != Turn::Value {
                     continue;
                 }
                 let want = Subst::new(&generics).ty(&param.ty).unwrap_or(Ty::Error);
@@ -216,7 +237,8 @@ impl<'a> Cx<'a, '_> {
                 None => bad(span),
             };
         }
-        let Some((callee, ty)) = self.finish_item(id, &signature, generics, want, span) else {
+        let Some((callee, ty)) = self.finish_item(id, &signature, generics, want, span, since)
+        else {
             return bad(span);
         };
         let args = exprs.into_iter().flatten().collect();
@@ -224,6 +246,26 @@ impl<'a> Cx<'a, '_> {
             kind: ExprKind::Call(callee, args),
             ty,
             span,
+        }
+    }
+
+    /// Whether an expression is, or is made of, a call that does not tell all parameters of its function.
+    fn is_open_call(&mut self, e: &ast::Expr) -> bool {
+        match &e.kind {
+            ast::ExprKind::Call {
+                callee,
+                args,
+                named,
+            } => match self.called_item(callee) {
+                Some(id) => {
+                    let mut args = args.iter().chain(named.iter().map(|(_, e)| e));
+                    !self.signature(id).is_told || args.any(|e| self.is_open_call(e))
+                }
+                None => false,
+            },
+            ast::ExprKind::Tuple(parts) => parts.iter().any(|e| self.is_open_call(e)),
+            ast::ExprKind::Record(fields) => fields.iter().any(|(_, e)| self.is_open_call(e)),
+            _ => false,
         }
     }
 

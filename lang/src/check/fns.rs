@@ -2,12 +2,15 @@
 
 use super::cx::{Cx, Place, generics_of, is_bad};
 use super::facts::Facts;
+use super::infer::Class;
 use super::konst::Const;
 use super::load::{ModuleId, ROOT};
 use super::problem::{Context, Problem};
+use super::require::Requirement;
 use super::scope::{Binder, Bound};
 use super::world::{ItemFn, SigParam, Signature, World};
-use crate::ast;
+use crate::ast::{self, GenericKind};
+use crate::diag::Severity;
 use crate::span::Span;
 use crate::typed::{self, Block, Body, FnId, Ty};
 use std::rc::Rc;
@@ -50,6 +53,7 @@ impl<'a> Cx<'a, '_> {
                 span: param.name.span,
             });
         }
+        let is_told = cx.used_generics.len() == generics.len();
         let ret = match &def.ret {
             Some(t) => cx.resolve_type(t),
             None => Ty::unit(),
@@ -59,6 +63,7 @@ impl<'a> Cx<'a, '_> {
         let signature = Rc::new(Signature {
             generics,
             mentioned,
+            is_told,
             params,
             ret,
         });
@@ -95,16 +100,68 @@ impl<'a> Cx<'a, '_> {
     }
 }
 
+/// What comes of checking the body of a function.
+struct CheckedFn {
+    def: typed::FnDef,
+    /// Its lambdas that are never called.
+    uncalled: Vec<typed::Callee>,
+    needs: Vec<Requirement>,
+}
+
 impl<'a> World<'a> {
-    /// Checks the body of one function; its callees have been.
+    /// Checks one function; its callees have been. The leaves of a tree may be any numbers where the body allows it, else
+    /// they must be floats.
     pub fn check_fn(&mut self, id: ItemFn) {
+        let module = self.fns[id.0].module;
+        let signature = Cx::new(self, module, Place::Pure, Rc::default()).signature(id);
+        let mark = self.diagnostics.len();
+        let mut checked = None;
+        if signature
+            .generics
+            .iter()
+            .any(|g| g.kind == GenericKind::Tree)
+        {
+            let body = self.check_body(id, &signature, Class::Num);
+            if !self.has_errors_from(mark) {
+                checked = Some(body);
+            } else {
+                // What it found outside, in constants and types, is not found twice.
+                let inside = self.fns[id.0].span;
+                let within = |s: Span| {
+                    s.file == inside.file && s.start >= inside.start && s.end <= inside.end
+                };
+                let mut found = self.diagnostics.split_off(mark);
+                found.retain(|d| !within(d.primary.span));
+                self.diagnostics.append(&mut found);
+            }
+        }
+        let checked = checked.unwrap_or_else(|| self.check_body(id, &signature, Class::Float));
+        let facts = Facts::of(&checked.def, &self.facts);
+        self.facts.push(facts);
+        let (keys, problems) = super::keys::of_fn(&checked.def, &self.keys, self.sources);
+        self.keys.push(keys);
+        self.report_all(problems);
+        self.check_uncalled(&checked.uncalled, &checked.def.body.locals);
+        self.typed_fns.push(checked.def);
+        let item = &mut self.fns[id.0];
+        item.requirements = Rc::new(checked.needs);
+        item.typed = Some(FnId(self.typed_fns.len() as u32 - 1));
+    }
+
+    fn has_errors_from(&self, mark: usize) -> bool {
+        let mut found = self.diagnostics[mark..].iter();
+        found.any(|d| d.severity == Severity::Error)
+    }
+
+    /// Checks the body of a function, taking the leaves of its trees to be of a class.
+    fn check_body(&mut self, id: ItemFn, signature: &Signature, leaves: Class) -> CheckedFn {
         let (def, module, span) = {
             let item = &self.fns[id.0];
             (item.def, item.module, item.span)
         };
-        let signature = Cx::new(self, module, Place::Pure, Rc::default()).signature(id);
         let before = self.fns[id.0].requirements.clone();
         let mut cx = Cx::new(self, module, Place::Pure, signature.generics.clone());
+        cx.infer.take_leaves_for(leaves);
         for requirement in before.iter() {
             cx.need_set.insert(requirement.need.clone());
             cx.needs.push(requirement.clone());
@@ -144,7 +201,7 @@ impl<'a> World<'a> {
             let layout = cx.layout(t);
             block.value = Some(Box::new(cx.laid_out(*value, &layout)));
         }
-        let vjp = def.vjp.as_ref().map(|v| cx.own_vjp(def, v, &signature));
+        let vjp = def.vjp.as_ref().map(|v| cx.own_vjp(def, v, signature));
         cx.scope.close(mark);
         cx.lint_unused();
         cx.used_generics.extend(&signature.mentioned);
@@ -164,7 +221,7 @@ impl<'a> World<'a> {
         let uncalled = std::mem::take(&mut cx.uncalled);
         let needs = std::mem::take(&mut cx.needs);
         let module_name = self.module(module).name.clone();
-        let typed_def = typed::FnDef {
+        let def = typed::FnDef {
             name: def.name.node.clone(),
             module: module_name,
             doc: self.fns[id.0].doc.map(str::to_string),
@@ -175,16 +232,11 @@ impl<'a> World<'a> {
             vjp,
             span,
         };
-        let facts = Facts::of(&typed_def, &self.facts);
-        self.facts.push(facts);
-        let (keys, problems) = super::keys::of_fn(&typed_def, &self.keys, self.sources);
-        self.keys.push(keys);
-        self.report_all(problems);
-        self.check_uncalled(&uncalled, &typed_def.body.locals);
-        self.typed_fns.push(typed_def);
-        let item = &mut self.fns[id.0];
-        item.requirements = Rc::new(needs);
-        item.typed = Some(FnId(self.typed_fns.len() as u32 - 1));
+        CheckedFn {
+            def,
+            uncalled,
+            needs,
+        }
     }
 
     /// `main` or a test.

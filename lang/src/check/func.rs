@@ -172,6 +172,25 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
+    /// The function of a file that a name stands for, without a word about anything else.
+    pub fn called_item(&mut self, e: &ast::Expr) -> Option<ItemFn> {
+        let item = match &e.kind {
+            A::Name(name) => match self.scope.get(name) {
+                Some(_) => None,
+                None => self.w.lookup(self.module, name),
+            },
+            A::Field(base, name) => {
+                let module = self.module_of(base)?;
+                self.w.module(module).items.get(&name.node).copied()
+            }
+            _ => None,
+        };
+        match item? {
+            Item::Fn(id) => Some(id),
+            _ => None,
+        }
+    }
+
     /// The transform that a callee names, if nothing else has that name.
     fn transform_name(&mut self, callee: &ast::Expr) -> Option<&'static str> {
         let A::Name(name) = &callee.kind else {

@@ -9,8 +9,9 @@ use crate::typed::{Atom, Dim, Elem, ElemTy, Generic, GenericArg, GenericId, Shap
 use std::collections::HashMap;
 
 /// Which elements a variable may stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Class {
+    #[default]
     Any,
     Num,
     Int,
@@ -94,12 +95,15 @@ pub struct Infer {
     deferred: Vec<(Dim, Dim)>,
     /// Kinds of the rigid parameters of the function being checked.
     kinds: Vec<GenericKind>,
+    /// What the leaves of its rigid trees are taken to be.
+    leaves: Class,
 }
 
 impl Infer {
     pub fn new(generics: &[Generic]) -> Infer {
         Infer {
             kinds: generics.iter().map(|g| g.kind).collect(),
+            leaves: Class::Float,
             ..Infer::default()
         }
     }
@@ -116,6 +120,15 @@ impl Infer {
             literal,
         });
         ElemTy::Var(self.elems.len() as u32 - 1)
+    }
+
+    /// What the leaves of rigid trees are taken to be.
+    pub fn leaves(&self) -> Class {
+        self.leaves
+    }
+
+    pub fn take_leaves_for(&mut self, class: Class) {
+        self.leaves = class;
     }
 
     /// What a type variable is bound to.
@@ -210,7 +223,7 @@ impl Infer {
     pub fn is(&self, elem: &ElemTy, class: Class) -> bool {
         match self.elem(elem) {
             ElemTy::Known(e) => class.has(e),
-            ElemTy::LeafOf(_) => class.has(Elem::F32),
+            ElemTy::LeafOf(_) => self.leaves.within(class),
             ElemTy::Param(g) => self.rigid_class(g).within(class),
             ElemTy::Var(v) => self.elems[v as usize].class.within(class),
         }
@@ -481,18 +494,27 @@ impl Infer {
         }
     }
 
-    /// Tries the deferred equations until nothing more comes of them; those left are dropped with the call.
-    pub fn solve_deferred(&mut self) -> Unify {
+    /// How many equations are deferred: those to come belong to the call that begins here, or to calls inside it.
+    pub fn deferred(&self) -> usize {
+        self.deferred.len()
+    }
+
+    /// Tries the equations deferred since then until nothing more comes of them.
+    pub fn solve_deferred(&mut self, since: usize) -> Unify {
         loop {
             let before = self.deferred.len();
-            for (a, b) in std::mem::take(&mut self.deferred) {
+            for (a, b) in self.deferred.split_off(since) {
                 self.unify_dim(&a, &b)?;
             }
-            if self.deferred.is_empty() || self.deferred.len() == before {
-                self.deferred.clear();
+            if self.deferred.len() == before || self.deferred.len() == since {
                 return Ok(());
             }
         }
+    }
+
+    /// At the end of a call: what it could not tell, nothing can.
+    pub fn drop_deferred(&mut self, since: usize) {
+        self.deferred.truncate(since);
     }
 }
 

@@ -242,7 +242,30 @@ impl<'a> Cx<'a, '_> {
             .collect()
     }
 
-    /// Ends a call: what the arguments did not tell may come from the wanted type; then nothing may be open.
+    /// What the arguments have not told may come from the wanted type.
+    pub fn take_hint(
+        &mut self,
+        signature: &Signature,
+        generics: &[GenericArg],
+        want: Option<&Ty>,
+        since: usize,
+    ) {
+        if generics.iter().any(|g| !self.infer.is_solved(g))
+            && let Some(want) = want
+            && let Some(ret) = super::subst::Subst::new(generics).ty(&signature.ret)
+        {
+            // Only a hint: a clash shows where the result is used.
+            let before = self.infer.clone();
+            let fits =
+                self.infer.unify(&ret, want).is_ok() && self.infer.solve_deferred(since).is_ok();
+            if !fits {
+                self.infer = before;
+            }
+        }
+    }
+
+    /// Ends a call, whose equations are those deferred since it began: what the arguments did not tell may come from the
+    /// wanted type; then nothing may be open.
     pub fn finish_item(
         &mut self,
         id: ItemFn,
@@ -250,9 +273,10 @@ impl<'a> Cx<'a, '_> {
         generics: Vec<GenericArg>,
         want: Option<&Ty>,
         span: Span,
+        since: usize,
     ) -> Option<(Callee, Ty)> {
         let name: Name = self.item_name(id).trim_matches('`').into();
-        if let Err(clash) = self.infer.solve_deferred() {
+        if let Err(clash) = self.infer.solve_deferred(since) {
             let solved = self.solved_names(signature, &generics);
             let clash = self.in_words_of(&solved, &generics, clash);
             let names = open_names(self, signature);
@@ -265,18 +289,8 @@ impl<'a> Cx<'a, '_> {
             self.names.generics = own;
             return None;
         }
-        let is_open = |cx: &Self| generics.iter().any(|g| !cx.infer.is_solved(g));
-        if is_open(self)
-            && let Some(want) = want
-            && let Some(ret) = super::subst::Subst::new(&generics).ty(&signature.ret)
-        {
-            // Only a hint: a clash shows where the result is used.
-            let before = self.infer.clone();
-            let fits = self.infer.unify(&ret, want).is_ok() && self.infer.solve_deferred().is_ok();
-            if !fits {
-                self.infer = before;
-            }
-        }
+        self.take_hint(signature, &generics, want, since);
+        self.infer.drop_deferred(since);
         if let Some(i) = generics.iter().position(|g| !self.infer.is_solved(g)) {
             self.report(Problem::CannotInfer {
                 span,
@@ -288,7 +302,7 @@ impl<'a> Cx<'a, '_> {
         }
         let generics: Vec<GenericArg> =
             generics.iter().map(|g| self.infer.generic_arg(g)).collect();
-        self.require_float_leaves(id, &generics, &name, span);
+        self.require_leaves(id, &generics, &name, span);
         let requirements = self.w.fns[id.0].requirements.clone();
         if !self.prove(&requirements, &generics, &name, span) {
             return None;
@@ -301,25 +315,20 @@ impl<'a> Cx<'a, '_> {
         Some((Callee::Fn { id, generics }, ret))
     }
 
-    fn require_float_leaves(
-        &mut self,
-        id: ItemFn,
-        generics: &[GenericArg],
-        name: &Name,
-        span: Span,
-    ) {
+    fn require_leaves(&mut self, id: ItemFn, generics: &[GenericArg], name: &Name, span: Span) {
         let requirements = self.w.fns[id.0].requirements.clone();
         for requirement in requirements.iter() {
-            let super::require::Need::FloatLeaves(g) = requirement.need else {
+            let super::require::Need::Leaves(g, class) = requirement.need else {
                 continue;
             };
             let Some(GenericArg::Tree(tree)) = generics.get(g.0 as usize) else {
                 continue;
             };
-            match super::require::leaf_without_float(tree, self) {
-                Some((path, ty)) => self.report(Problem::FloatLeaves {
+            match super::require::wrong_leaf(tree, class, self) {
+                Some((path, ty)) => self.report(Problem::Leaves {
                     span,
                     callee: name.clone(),
+                    class,
                     path,
                     ty,
                     origin: requirement.span,
@@ -327,7 +336,7 @@ impl<'a> Cx<'a, '_> {
                 None => {
                     for (_, leaf) in super::subst::leaves(tree) {
                         if let Ty::Tensor(elem, _) = leaf {
-                            let _ = self.infer.require(&elem, super::infer::Class::Float);
+                            let _ = self.infer.require(&elem, class);
                         }
                     }
                 }

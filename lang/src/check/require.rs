@@ -5,6 +5,7 @@
 //! are known, otherwise handed on to the callers.
 
 use super::cx::Cx;
+use super::infer::Class;
 use super::poly;
 use super::problem::Problem;
 use super::subst::{Subst, leaves};
@@ -20,8 +21,8 @@ pub enum Need {
     Divides(Dim, Dim),
     /// A constant position inside a size; the difference that must be positive or zero stands behind it.
     InRange { index: Dim, size: Dim },
-    /// The leaves of a tree are floats.
-    FloatLeaves(GenericId),
+    /// The leaves of a tree are of a class.
+    Leaves(GenericId, Class),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -122,35 +123,35 @@ fn substitute(need: &Need, subst: &Subst) -> Option<Vec<Need>> {
             index: subst.dim(index)?,
             size: subst.dim(size)?,
         }],
-        Need::FloatLeaves(g) => match subst.args.get(g.0 as usize) {
-            Some(GenericArg::Tree(tree)) => return Some(float_leaves(tree)),
+        Need::Leaves(g, class) => match subst.args.get(g.0 as usize) {
+            Some(GenericArg::Tree(tree)) => return Some(rigid_leaves(tree, *class)),
             _ => Vec::new(),
         },
     })
 }
 
-/// A tree whose leaves must be floats: the rigid ones in it must be, too. A wrong leaf is found by
+/// A tree whose leaves must be of a class: those of the rigid trees in it must be, too. A wrong leaf is found by
 /// [`crate::check::call`], which has the argument's type at hand.
-fn float_leaves(tree: &Ty) -> Vec<Need> {
+fn rigid_leaves(tree: &Ty, class: Class) -> Vec<Need> {
     leaves(tree)
         .iter()
         .filter_map(|(_, t)| match t {
-            Ty::Tree { param, leaf: None } => Some(Need::FloatLeaves(*param)),
+            Ty::Tree { param, leaf: None } => Some(Need::Leaves(*param, class)),
             _ => None,
         })
         .collect()
 }
 
-/// The first leaf of a tree that is not a float.
-pub fn leaf_without_float(tree: &Ty, cx: &Cx) -> Option<(String, Ty)> {
+/// The first leaf of a tree that is not of a class.
+pub fn wrong_leaf(tree: &Ty, class: Class, cx: &Cx) -> Option<(String, Ty)> {
     leaves(tree).into_iter().find(|(_, t)| match t {
-        Ty::Tensor(elem, _) => !cx.infer.is(elem, super::infer::Class::Float) && !is_open(cx, elem),
+        Ty::Tensor(elem, _) => !cx.infer.is(elem, class) && !is_open(cx, elem),
         Ty::Tree { .. } | Ty::Error => false,
         Ty::Tuple(_) | Ty::Record(_) | Ty::Fn(..) | Ty::Var(_) => true,
     })
 }
 
-/// A literal that can still become a float.
+/// A literal that can still become any number.
 fn is_open(cx: &Cx, elem: &ElemTy) -> bool {
     cx.infer.literal_class(elem).is_some()
 }
@@ -176,7 +177,7 @@ fn decide(need: &Need, span: Span, callee: Option<(Name, Span)>) -> Verdict {
             },
         },
         Need::InRange { index, size } => in_range(need, index, size, span, callee),
-        Need::FloatLeaves(_) => Verdict::Open(vec![need.clone()]),
+        Need::Leaves(..) => Verdict::Open(vec![need.clone()]),
     }
 }
 

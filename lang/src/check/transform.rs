@@ -320,7 +320,7 @@ impl<'a> Cx<'a, '_> {
         for (path, leaf) in leaves(&ty) {
             match &leaf {
                 Ty::Tensor(elem, _) if self.infer.require(elem, Class::Float).is_ok() => {}
-                Ty::Tree { param, .. } => self.need(Need::FloatLeaves(*param), at),
+                Ty::Tree { param, .. } => self.need(Need::Leaves(*param, Class::Float), at),
                 Ty::Error => return None,
                 _ => {
                     self.report(Problem::GradOfInteger {

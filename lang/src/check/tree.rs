@@ -111,7 +111,7 @@ impl<'a> Cx<'a, '_> {
             }
             Ty::Tree { param, .. } => {
                 let param = *param;
-                self.need(Need::FloatLeaves(param), walk.span);
+                self.need(Need::Leaves(param, self.infer.leaves()), walk.span);
                 let leaves: Vec<Ty> = types.iter().map(|t| leaf_of(t, param)).collect();
                 let ret = self.leaf_call(walk, &leaves)?;
                 let ret = self.infer.ty(&ret);
@@ -170,7 +170,7 @@ impl<'a> Cx<'a, '_> {
         for (_, leaf) in super::subst::leaves(&ty) {
             let leaf = match &leaf {
                 Ty::Tree { param, .. } => {
-                    self.need(Need::FloatLeaves(*param), span);
+                    self.need(Need::Leaves(*param, self.infer.leaves()), span);
                     leaf_of(&leaf, *param)
                 }
                 Ty::Tensor(..) => leaf,

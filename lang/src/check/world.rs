@@ -81,6 +81,8 @@ pub struct Signature {
     pub generics: Rc<Vec<Generic>>,
     /// Those that it mentions itself.
     pub mentioned: HashSet<GenericId>,
+    /// Whether the arguments of a call tell all of them.
+    pub is_told: bool,
     pub params: Vec<SigParam>,
     pub ret: Ty,
 }

@@ -4,7 +4,7 @@
 //! A bracket that is not closed is closed where the source makes plain that it should have been (at the end of a
 //! statement, before an item at the start of a line), so that the error stays local.
 
-use super::build::MAX_DEPTH;
+use super::deep::MAX_NESTING;
 use super::error::SyntaxError;
 use crate::lexer::token::{Tok, Token};
 use crate::span::{FileId, Span};
@@ -242,7 +242,7 @@ impl Balancer<'_> {
 
     fn open(&mut self, i: usize, kind: Kind) -> usize {
         let token = &self.tokens[i];
-        if self.levels.len() > MAX_DEPTH as usize {
+        if self.levels.len() > MAX_NESTING as usize {
             return self.skip(i);
         }
         let pattern = self.top().binds() && kind != Kind::Bracket && kind != Kind::Interpolation;

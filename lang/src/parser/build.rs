@@ -1,59 +1,14 @@
 //! What the actions of the grammar call: makes nodes, and checks what the grammar cannot say.
-//!
-//! Every node carries its depth while it is built. A tree deeper than [`MAX_DEPTH`] is cut off with an error, so that
-//! no walk over a syntax tree, its destructor included, can run out of stack.
 
+use super::deep::{Deep, Depth, MAX_NESTING, deepest, gather, pair};
 use super::error::{BadTarget, SyntaxError};
 use super::format_spec;
 use crate::ast::*;
 use crate::lexer::token::BlockId;
 use crate::span::{FileId, Span, Spanned};
 
-/// How deep brackets may nest, and how deep a syntax tree may be.
-pub const MAX_DEPTH: u32 = 256;
-
-/// A node and the height of the tree below it.
-#[derive(Clone, Debug, Default)]
-pub struct Deep<T> {
-    pub node: T,
-    pub depth: u32,
-}
-
-impl<T> Deep<T> {
-    pub fn leaf(node: T) -> Self {
-        Deep { node, depth: 0 }
-    }
-
-    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Deep<U> {
-        Deep {
-            node: f(self.node),
-            depth: self.depth,
-        }
-    }
-}
-
-/// The nodes, and the greatest of their depths.
-fn gather<T>(items: impl IntoIterator<Item = Deep<T>>) -> Deep<Vec<T>> {
-    let mut depth = 0;
-    let node = items
-        .into_iter()
-        .map(|d| {
-            depth = depth.max(d.depth);
-            d.node
-        })
-        .collect();
-    Deep { node, depth }
-}
-
 fn gather_named<T>(items: Vec<(Ident, Deep<T>)>) -> Deep<Vec<(Ident, T)>> {
     gather(items.into_iter().map(|(name, d)| d.map(|t| (name, t))))
-}
-
-fn pair<A, B, C>(a: Deep<A>, b: Deep<B>, f: impl FnOnce(A, B) -> C) -> Deep<C> {
-    Deep {
-        depth: a.depth.max(b.depth),
-        node: f(a.node, b.node),
-    }
 }
 
 pub fn first_and<T>(first: T, mut rest: Vec<T>) -> Vec<T> {
@@ -129,7 +84,7 @@ impl Builder<'_> {
         value: Deep<Expr>,
     ) -> Deep<ConstDef> {
         Deep {
-            depth: value.depth.max(ty.as_ref().map_or(0, |t| t.depth)),
+            depth: value.depth.max(deepest(&ty)),
             node: ConstDef {
                 name,
                 ty: ty.map(|t| t.node),
@@ -199,13 +154,13 @@ impl Builder<'_> {
 
     fn ty(&mut self, l: u32, kind: Deep<TypeExprKind>, r: u32) -> Deep<TypeExpr> {
         let span = self.span(l, r);
-        if kind.depth >= MAX_DEPTH {
-            self.too_deep(l);
+        let Some(depth) = kind.depth.under_a_node() else {
+            self.too_deep(l, kind.depth);
             let kind = TypeExprKind::Error;
             return Deep::leaf(TypeExpr { kind, span });
-        }
+        };
         Deep {
-            depth: kind.depth + 1,
+            depth,
             node: TypeExpr {
                 kind: kind.node,
                 span,
@@ -280,7 +235,7 @@ impl Builder<'_> {
 
     pub fn let_stmt(&mut self, l: u32, head: LetHead, value: Deep<Expr>, r: u32) -> Deep<Stmt> {
         let kind = Deep {
-            depth: value.depth.max(head.ty.as_ref().map_or(0, |t| t.depth)),
+            depth: value.depth.max(deepest(&head.ty)),
             node: StmtKind::Let {
                 pattern: head.pattern,
                 mutable: head.mutable,
@@ -353,13 +308,13 @@ impl Builder<'_> {
 
     pub fn expr(&mut self, l: u32, kind: Deep<ExprKind>, r: u32) -> Deep<Expr> {
         let span = self.span(l, r);
-        if kind.depth >= MAX_DEPTH {
-            self.too_deep(l);
+        let Some(depth) = kind.depth.under_a_node() else {
+            self.too_deep(l, kind.depth);
             let kind = ExprKind::Error;
             return Deep::leaf(Expr { kind, span });
-        }
+        };
         Deep {
-            depth: kind.depth + 1,
+            depth,
             node: Expr {
                 kind: kind.node,
                 span,
@@ -368,12 +323,15 @@ impl Builder<'_> {
     }
 
     /// One message for each run: what is cut off inside may make what is around it too deep again.
-    fn too_deep(&mut self, l: u32) {
+    fn too_deep(&mut self, l: u32, depth: Depth) {
         if std::mem::replace(&mut self.cut, true) {
             return;
         }
         let at = self.span(l, l + 1);
-        self.errors.push(SyntaxError::TooDeep { at });
+        self.errors.push(match depth.nesting < MAX_NESTING {
+            true => SyntaxError::TooLong { at },
+            false => SyntaxError::TooDeep { at },
+        });
     }
 
     pub fn leaf(&mut self, l: u32, kind: ExprKind, r: u32) -> Deep<Expr> {
@@ -392,11 +350,14 @@ impl Builder<'_> {
     pub fn binary(
         &mut self,
         l: u32,
-        a: Deep<Expr>,
+        mut a: Deep<Expr>,
         op: Spanned<BinaryOp>,
         b: Deep<Expr>,
         r: u32,
     ) -> Deep<Expr> {
+        if matches!(a.node.kind, ExprKind::Binary(..)) {
+            a.depth = a.depth.continued();
+        }
         let kind = pair(a, b, |a, b| ExprKind::Binary(op, Box::new(a), Box::new(b)));
         self.expr(l, kind, r)
     }
@@ -482,13 +443,8 @@ impl Builder<'_> {
         step: Option<Deep<Expr>>,
         r: u32,
     ) -> Deep<IndexArg> {
-        let depth = [&lo, &hi, &step]
-            .into_iter()
-            .flatten()
-            .map(|e| e.depth)
-            .max();
         Deep {
-            depth: depth.unwrap_or(0),
+            depth: deepest([&lo, &hi, &step].into_iter().flatten()),
             node: IndexArg::Range {
                 lo: lo.map(|e| e.node),
                 hi: hi.map(|e| e.node),

@@ -44,6 +44,10 @@ pub enum SyntaxError {
     TooDeep {
         at: Span,
     },
+    /// A chain of operators that no tree can hold.
+    TooLong {
+        at: Span,
+    },
     ChainedComparison {
         first: Span,
         second: Span,
@@ -163,6 +167,7 @@ impl SyntaxError {
             | SyntaxError::Unopened { at, .. }
             | SyntaxError::Reserved { at, .. }
             | SyntaxError::TooDeep { at }
+            | SyntaxError::TooLong { at }
             | SyntaxError::BadEscape { at }
             | SyntaxError::LoneBrace { at }
             | SyntaxError::BadFormatSpec { at }

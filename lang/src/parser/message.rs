@@ -1,6 +1,6 @@
 //! Syntax errors in prose, and their codes. Each code has a page in `docs/errors/`.
 
-use super::build::MAX_DEPTH;
+use super::deep::{MAX_HEIGHT, MAX_NESTING};
 use super::error::{BadTarget, Expected, Foreign, Found, NumberFault, SyntaxError};
 use crate::diag::{Code, Diagnostic};
 
@@ -15,7 +15,7 @@ impl SyntaxError {
             SyntaxError::Unopened { .. } => "E0106",
             SyntaxError::MissingSemicolon { .. } => "E0107",
             SyntaxError::Reserved { .. } => "E0108",
-            SyntaxError::TooDeep { .. } => "E0109",
+            SyntaxError::TooDeep { .. } | SyntaxError::TooLong { .. } => "E0109",
             SyntaxError::ChainedComparison { .. } => "E0110",
             SyntaxError::BadEscape { .. } => "E0111",
             SyntaxError::LoneBrace { .. } => "E0112",
@@ -92,9 +92,14 @@ impl SyntaxError {
             }),
             SyntaxError::TooDeep { .. } => error(
                 "nested too deeply",
-                &format!("deeper than {MAX_DEPTH} levels"),
+                &format!("deeper than {MAX_NESTING} levels"),
             )
             .help("give parts of it names with `let`, or move them into functions"),
+            SyntaxError::TooLong { .. } => error(
+                "too many operators in a row",
+                &format!("a chain of more than {MAX_HEIGHT}"),
+            )
+            .help("give parts of it names with `let`, or put the operands into a list"),
             SyntaxError::ChainedComparison { first, .. } => error(
                 "comparisons cannot be chained",
                 "a second comparison of the same expression",

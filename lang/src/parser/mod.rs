@@ -6,6 +6,7 @@
 
 pub(crate) mod brackets;
 mod build;
+mod deep;
 pub mod error;
 mod expected;
 pub(crate) mod format_spec;
@@ -17,15 +18,14 @@ mod grammar {
     include!(concat!(env!("OUT_DIR"), "/parser/grammar.rs"));
 }
 
-pub use build::MAX_DEPTH;
-
 use crate::ast::*;
 use crate::diag::Diagnostic;
 use crate::lexer::token::{BlockId, Tok, Token};
 use crate::lexer::{self, Comment};
 use crate::span::{FileId, Span};
 use brackets::Balance;
-use build::{Builder, Chunk, Deep, LetHead};
+use build::{Builder, Chunk, LetHead};
+use deep::{Deep, deepest};
 use error::SyntaxError;
 use lalrpop_util::ParseError;
 
@@ -157,9 +157,8 @@ impl Parser<'_> {
         if let Some(value) = &value {
             self.b.statements.push(value.node.span.start);
         }
-        let depth = stmts.iter().map(|s| s.depth).max().unwrap_or(0);
         Deep {
-            depth: depth.max(value.as_ref().map_or(0, |v| v.depth)),
+            depth: deepest(&stmts).max(deepest(&value)),
             node: Block {
                 stmts: stmts.into_iter().map(|s| s.node).collect(),
                 value: value.map(|v| Box::new(v.node)),

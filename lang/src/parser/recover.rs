@@ -3,7 +3,7 @@
 //! A statement that does not fit costs one message. What stands before it in its chunk is kept, a `let` keeps its
 //! names (so that their uses are not errors too), and reading goes on at the next statement.
 
-use super::build::Deep;
+use super::deep::Deep;
 use super::error::{Expected, Found, SyntaxError};
 use super::expected::expected;
 use super::message::is_foreign_word;

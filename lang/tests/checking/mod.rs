@@ -104,3 +104,13 @@ fn own_part(checked: &Checked, dump: &str) -> String {
     let items: Vec<&str> = dump.split("\n\n").filter(is_own).collect();
     items.join("\n\n")
 }
+
+/// Runs a test with as much stack as the command has.
+#[allow(dead_code)]
+pub fn with_deep_stack(test: fn()) {
+    let worker = std::thread::Builder::new()
+        .stack_size(512 << 20)
+        .spawn(test);
+    let done = worker.expect("a thread starts").join();
+    done.unwrap_or_else(|e| std::panic::resume_unwind(e));
+}

@@ -61,7 +61,7 @@ impl Problem {
             P::LiteralRange { .. } => "E0320",
             P::PatternMismatch { .. } => "E0321",
             P::NotCallable { .. } => "E0322",
-            P::TreesDiffer { .. } | P::LeafResult { .. } | P::FloatLeaves { .. } => "E0323",
+            P::TreesDiffer { .. } | P::LeafResult { .. } | P::Leaves { .. } => "E0323",
             P::ReturnHere { .. } | P::MissingValue { .. } | P::TooManyReturns { .. } => "E0324",
             P::Einsum { .. } | P::EinsumSizes { .. } => "E0325",
             P::EmptyList { .. } => "E0326",

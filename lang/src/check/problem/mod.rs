@@ -7,7 +7,7 @@ mod prose;
 pub use parts::{BatchesFault, Context, Growth, Operand, Repeat};
 
 use super::cx::Place;
-use super::infer::Clash;
+use super::infer::{Clash, Class};
 use super::shape::NoBroadcast;
 use super::show::Names;
 use crate::ast::{GenericKind, Name};
@@ -123,7 +123,7 @@ pub enum Problem {
     NotCallable { span: Span, ty: Option<Ty>, what: &'static str },
     TreesDiffer { span: Span, first_span: Span, first: Ty, other: Ty },
     LeafResult { span: Span, ty: Ty },
-    FloatLeaves { span: Span, callee: Name, path: String, ty: Ty, origin: Span },
+    Leaves { span: Span, callee: Name, class: Class, path: String, ty: Ty, origin: Span },
     ReturnHere { span: Span, in_loop: bool },
     MissingValue {
         span: Span, name: Name, ret: Ty,

@@ -214,7 +214,7 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         | P::NotCallable { .. }
         | P::TreesDiffer { .. }
         | P::LeafResult { .. }
-        | P::FloatLeaves { .. }
+        | P::Leaves { .. }
         | P::ReturnHere { .. }
         | P::MissingValue { .. }
         | P::TooManyReturns { .. }

@@ -2,7 +2,7 @@
 
 use super::{MaybeHelp, count, did_you_mean, elsewhere, error};
 use crate::ast::GenericKind;
-use crate::check::infer::Clash;
+use crate::check::infer::{Clash, Class};
 use crate::check::problem::Problem;
 use crate::check::show::Names;
 use crate::diag::Diagnostic;
@@ -271,15 +271,19 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
             *span,
             format!("it gives {}", n.ty(ty)),
         ),
-        P::FloatLeaves {
+        P::Leaves {
             span,
             callee,
+            class,
             path,
             ty,
             origin,
         } => error(
             p,
-            format!("`{callee}` needs a tree of floats"),
+            match class {
+                Class::Float => format!("`{callee}` needs a tree of floats"),
+                _ => format!("`{callee}` needs a tree of numbers"),
+            },
             *span,
             match path.as_str() {
                 "" => format!("this is {}", n.ty(ty)),
