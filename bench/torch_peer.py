@@ -32,12 +32,13 @@ def laps(step, count, steps, name):
         print(f"lap {k + 1}/{count}  {name}={float(figure):.6g}", flush=True)
 
 
-def training(loss, params, lr):
-    """A step of Adam, in the form that is fastest on a CPU. `loss(params, *data)`; the step takes the data."""
+def training(loss, params, lr, whole=True):
+    """A step of Adam, in the form that is fastest on a CPU. `loss(params, *data)`; the step takes the data.
+    `whole`: the loss is what `--compile` compiles."""
     for p in params.values():
         p.requires_grad_(True)
     optimizer = torch.optim.Adam(params.values(), lr=lr, fused=True)
-    loss = compiled(loss)
+    loss = compiled(loss) if whole else loss
 
     def step(*data):
         optimizer.zero_grad()
