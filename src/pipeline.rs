@@ -135,7 +135,7 @@ fn routes(plan: &Plan, level: u8, device: &DeviceCost) -> Vec<Vec<Leg>> {
         let legs = [
             (level > 0, Leg::Passes(Stage::BeforeOptimiser)),
             (
-                on_cpu && once.contains(&program),
+                on_one_cpu && once.contains(&program),
                 Leg::Passes(Stage::OnceOnCpu),
             ),
             (true, Leg::EGraph),

@@ -40,7 +40,7 @@ pub enum Stage {
     AfterDerivatives,
     /// On a program that is about to be optimised; no longer bit for bit, where sums come in another order.
     BeforeOptimiser,
-    /// Then, on one that XLA's CPU compiler will get and that runs once.
+    /// Then, on one that XLA's CPU compiler will get for one device and that runs once.
     OnceOnCpu,
     /// On an optimised program that XLA will get.
     ForXla,
