@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{Run, tpuc_in};
+use support::{expect, tpuc_in};
 
 /// Three csv files of 40, 25 and 35 rows `i, 2 i`, the rows numbered on.
 fn data(folder: &Path) {
@@ -194,11 +194,4 @@ fn metrics_are_json_lines_and_an_event_file() {
     let run = tpuc_in(dir.path(), &["run", "p.tl", "--log", "p.tl/x"]);
     let said = "error[E0713]: cannot write to p.tl/x: a part of the path is a file, not a folder";
     expect(&run, 2, &[said]);
-}
-
-fn expect(run: &Run, code: i32, parts: &[&str]) {
-    assert_eq!(run.code, code, "{}", run.stderr);
-    for part in parts {
-        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
-    }
 }

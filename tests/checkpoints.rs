@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{Run, tpuc};
+use support::{Run, expect, tpuc};
 
 /// A training that keeps weights of several types, draws at random, reads data made before the loop, and has a loop
 /// after it.
@@ -245,13 +245,6 @@ fn an_interrupt_stops_between_programs_and_says_how_to_go_on() {
     assert_eq!(place.saved(), weights);
 }
 
-fn refused(run: &Run, code: i32, says: &[&str]) {
-    assert_eq!(run.code, code, "{}", run.stderr);
-    for text in says {
-        assert!(run.stderr.contains(text), "no `{text}` in {}", run.stderr);
-    }
-}
-
 /// Changes one byte of the arrays of a file, which stand at its end.
 fn damage(path: &Path) {
     let mut bytes = fs::read(path).expect("readable");
@@ -263,13 +256,13 @@ fn damage(path: &Path) {
 #[test]
 fn what_is_wrong_with_a_checkpoint_is_said() {
     let place = Place::new(TRAIN);
-    refused(&place.run(&["--set", "EPOCHS=3"]), 0, &[]);
-    refused(
+    expect(&place.run(&["--set", "EPOCHS=3"]), 0, &[]);
+    expect(
         &place.run(&["--set", "EPOCHS=3"]),
         2,
         &["error[E0744]", "--resume"],
     );
-    refused(
+    expect(
         &place.run(&["--resume"]),
         2,
         &["error[E0743]", "another program"],
@@ -278,36 +271,36 @@ fn what_is_wrong_with_a_checkpoint_is_said() {
     let whole = fs::read(&last).expect("readable");
     let resume = ["--resume", "--set", "EPOCHS=3"];
     damage(&last);
-    refused(
+    expect(
         &place.run(&resume),
         2,
         &["error[E0741]", "contents have changed"],
     );
     fs::write(&last, &whole[..whole.len() / 2]).expect("writable");
-    refused(&place.run(&resume), 2, &["error[E0741]", "cut short"]);
+    expect(&place.run(&resume), 2, &["error[E0741]", "cut short"]);
     fs::copy(place.path("out.safetensors"), &last).expect("writable");
-    refused(&place.run(&resume), 2, &["error[E0742]", "no checkpoint"]);
+    expect(&place.run(&resume), 2, &["error[E0742]", "no checkpoint"]);
     // The one before it is as it was.
     fs::remove_file(&last).expect("removable");
-    refused(&place.run(&resume), 0, &[]);
+    expect(&place.run(&resume), 0, &[]);
 }
 
 #[test]
 fn checkpoints_need_a_loop_and_a_folder() {
     let place = Place::new("main { print(1); }");
-    refused(&place.run(&[]), 1, &["error[E0607]", "no loop", "effect"]);
+    expect(&place.run(&[]), 1, &["error[E0607]", "no loop", "effect"]);
     let text = "main { for i in 0..2 { print(i); } }";
     let place = Place::new(text);
     fs::write(place.path("c"), "a file").expect("writable");
-    refused(&place.run(&[]), 2, &["error[E0713]"]);
+    expect(&place.run(&[]), 2, &["error[E0713]"]);
     let place = Place::new(text);
     let run = place.run(&["--resume"]);
-    refused(&run, 0, &["no checkpoint", "starting at the beginning"]);
+    expect(&run, 0, &["no checkpoint", "starting at the beginning"]);
     assert_eq!(run.stdout, "0\n1\n");
     let args = ["run", &place.path("p.tl"), "--resume"];
-    refused(&tpuc(&args), 64, &["--checkpoint"]);
-    refused(&place.run(&["--every", "0"]), 64, &["at least 1"]);
-    refused(&place.run(&["--keep", "0"]), 64, &["at least 1"]);
+    expect(&tpuc(&args), 64, &["--checkpoint"]);
+    expect(&place.run(&["--every", "0"]), 64, &["at least 1"]);
+    expect(&place.run(&["--keep", "0"]), 64, &["at least 1"]);
 }
 
 /// A run that writes more than a file may hold, or a disk: both are errors of the write. The first is easier to bring
@@ -356,7 +349,7 @@ fn two_runs_do_not_share_a_folder() {
         "error[E0745]: another run writes its checkpoints to",
         "name another folder",
     ];
-    refused(&place.run(&long), 2, &says);
+    expect(&place.run(&long), 2, &says);
     child.kill().expect("the child can be killed");
     child.wait().expect("the child ends");
     // With the process the lock is gone.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Run, tpuc};
+use support::{Run, expect, program, tpuc};
 
 fn run(file: &str, options: &[&str]) -> Run {
     let path = format!("tests/devices/{file}");
@@ -156,23 +156,11 @@ fn annotations_stand_in_the_stablehlo_of_a_program_with_a_mesh() {
     }
 }
 
-fn program(text: &str) -> (tempfile::TempDir, String) {
-    let dir = tempfile::tempdir().expect("a temporary folder can be made");
-    let path = dir.path().join("p.tl");
-    std::fs::write(&path, text).expect("the temporary folder can be written");
-    let path = path.display().to_string();
-    (dir, path)
-}
-
 fn refused(text: &str, command: &str, options: &[&str], code: i32, says: &[&str]) {
     let (_dir, path) = program(text);
     let mut args = vec![command, &path];
     args.extend(options);
-    let run = tpuc(&args);
-    assert_eq!(run.code, code, "{}", run.stderr);
-    for text in says {
-        assert!(run.stderr.contains(text), "no `{text}` in {}", run.stderr);
-    }
+    expect(&tpuc(&args), code, says);
 }
 
 const UNEVEN: &str = "mesh { data: 4 }\nconst N = 6\n\

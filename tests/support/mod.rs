@@ -9,8 +9,10 @@ pub mod program;
 pub mod safetensors;
 pub mod values;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tempfile::TempDir;
 
 /// What a run of the command gave.
 pub struct Run {
@@ -23,7 +25,7 @@ pub struct Run {
 /// program, so that only programs in such a folder are found in the cache again.
 pub fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).expect("a folder among what is built");
+    fs::create_dir_all(&folder).expect("a folder among what is built");
     folder
 }
 
@@ -57,6 +59,33 @@ fn run<S: AsRef<std::ffi::OsStr>>(folder: &Path, args: &[S], env: &[(&str, &str)
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+pub fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder can be made")
+}
+
+/// A program file in a folder of its own.
+pub fn program(text: &str) -> (TempDir, String) {
+    let dir = folder();
+    let path = dir.path().join("p.tl");
+    fs::write(&path, text).expect("the temporary folder can be written");
+    (dir, path.display().to_string())
+}
+
+pub fn expect(run: &Run, code: i32, texts: &[&str]) {
+    assert_eq!(
+        run.code, code,
+        "stdout: {}\nstderr: {}",
+        run.stdout, run.stderr
+    );
+    for text in texts {
+        assert!(
+            run.stderr.contains(text),
+            "the standard error lacks `{text}`:\n{}",
+            run.stderr
+        );
     }
 }
 

@@ -1,0 +1,180 @@
+//! Passes for the compilers of devices: the forms that they make fast.
+
+use super::{applied, shown};
+use crate::interp::{Array, Precision, eval};
+use crate::ir::Func;
+use crate::ir::parse::parse;
+use crate::ir::types::{Elem, Type};
+
+#[test]
+fn canonical_conv_transposes_around_a_convolution() {
+    let text = shown(
+        "canonical_conv",
+        "func f(%x: f32[3, 5, 6, 2], %k: f32[4, 4, 2, 3]) -> (f32[3, 4, 2, 2]) {
+           %y = conv[stride = [1, 1], padding = [(1, 0), (0, 1)], lhs_dilation = [1, 1], rhs_dilation = [1, 1], reverse = [false, true], input = [3, 0, 1, 2], kernel = [3, 2, 0, 1], output = [2, 3, 0, 1], feature_groups = 1, batch_groups = 1] %x, %k : f32[3, 4, 2, 2]
+           return %y
+         }",
+    );
+    insta::assert_snapshot!(text);
+}
+
+/// A key that is stretched is held; bits that only become numbers are not.
+#[test]
+fn hold_keys_stands_between_keys_and_draws() {
+    let text = shown(
+        "hold_keys",
+        "func f(%a: u32[3], %b: u32[3], %c: u32[3, 2]) -> (u32[3, 2], u32[3, 2]) {
+           %x, %y = threefry %a, %b, %a, %a : u32[3], u32[3]
+           %k = broadcast[dims = [0]] %x : u32[3, 2]
+           %l = broadcast[dims = [0]] %b : u32[3, 2]
+           %u, %v = threefry %k, %l, %c, %c : u32[3, 2], u32[3, 2]
+           return %u, %v
+         }",
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn spread_pool_has_no_scatter_left() {
+    let text = shown(
+        "spread_pool",
+        "func f(%x: f32[2, 5, 4], %s: f32[2, 2, 2], %n: i32[6], %t: f32[3]) -> (f32[2, 5, 4], f32[6]) {
+           %a = window_scatter_max[size = [1, 2, 2], stride = [1, 2, 2], padding = [(0, 0), (0, 0), (0, 0)], base_dilation = [1, 1, 1], window_dilation = [1, 1, 1]] %x, %s : f32[2, 5, 4]
+           %b = window_scatter_min[size = [2], stride = [2], padding = [(0, 0)], base_dilation = [1], window_dilation = [1]] %n, %t : f32[6]
+           return %a, %b
+         }",
+    );
+    insta::assert_snapshot!(text);
+}
+
+/// Ties, signed zeros, infinities and NaN, and windows that overlap or are padded, which stay.
+#[test]
+fn spread_pool_finds_the_same_places() {
+    let text = "func f(%x: f32[12], %s: f32[4]) -> (f32[12], f32[12], f32[12]) {
+        %a = window_scatter_max[size = [3], stride = [3], padding = [(0, 0)], base_dilation = [1], window_dilation = [1]] %x, %s : f32[12]
+        %b = window_scatter_min[size = [3], stride = [3], padding = [(0, 0)], base_dilation = [1], window_dilation = [1]] %x, %s : f32[12]
+        %c = window_scatter_max[size = [3], stride = [3], padding = [(1, 0)], base_dilation = [1], window_dilation = [1]] %x, %s : f32[12]
+        return %a, %b, %c
+      }";
+    let before = parse(text).expect(text);
+    let after = applied("spread_pool", &before);
+    assert_eq!(after.to_string().matches("window_scatter").count(), 1);
+    let (nan, inf) = (f32::NAN, f32::INFINITY);
+    let row = |values: &[f32]| {
+        let bits = values.iter().map(|v| u64::from(v.to_bits())).collect();
+        Array::from_bits(Type::new(Elem::F32, [values.len()]), bits)
+    };
+    let s = row(&[-0.0, 2.0, nan, -3.0]);
+    for x in [
+        [
+            0.0, -0.0, 0.0, 1.0, 1.0, 0.0, 2.0, 5.0, 5.0, -1.0, -2.0, -3.0,
+        ],
+        [
+            nan, 1.0, nan, 1.0, nan, 7.0, inf, nan, nan, -inf, -inf, -inf,
+        ],
+        [
+            -inf, nan, -inf, inf, inf, -inf, 3.0, 3.0, 3.0, 0.0, nan, 0.0,
+        ],
+    ] {
+        let inputs = [row(&x), s.clone()];
+        let bits = |f: &Func| -> Vec<Vec<u64>> {
+            let results = eval(f, &inputs, Precision::Element).expect("evaluates");
+            results.iter().map(Array::to_bits).collect()
+        };
+        assert_eq!(bits(&before), bits(&after), "{x:?}");
+    }
+}
+
+/// A reduction of `x`, by name, over `axes`, with results of the shape `to`.
+fn reduction(name: &str, x: &str, axes: &str, to: &str) -> String {
+    format!(
+        "func f(%x: {x}) -> ({to}) {{
+           %s = {name}[axes = {axes}] %x : {to}
+           return %s
+         }}"
+    )
+}
+
+#[test]
+fn short_reductions_to_many_are_operations_on_slices() {
+    let text = reduction("reduce_sum", "f32[8192, 2, 2]", "[1]", "f32[8192, 2]");
+    insta::assert_snapshot!(shown("short_reduce", &text));
+    for (name, x, axes, to) in [
+        ("reduce_max", "f32[16384, 3]", "[1]", "f32[16384]"),
+        ("reduce_min", "i32[5, 16384]", "[0]", "i32[16384]"),
+        ("reduce_prod", "f64[2, 16384, 4]", "[0, 2]", "f64[16384]"),
+    ] {
+        let text = shown("short_reduce", &reduction(name, x, axes, to));
+        let after = text.split("-->").nth(1).expect("an after");
+        assert!(
+            after.contains("slice[") && !after.contains("reduce"),
+            "{after}"
+        );
+    }
+}
+
+#[test]
+fn other_reductions_stay() {
+    for (x, axes, to) in [
+        // Too many elements, too few results, one element, narrow ones.
+        ("f32[16384, 9]", "[1]", "f32[16384]"),
+        ("f32[8192, 4]", "[1]", "f32[8192]"),
+        ("f32[16384, 1]", "[1]", "f32[16384]"),
+        ("bf16[16384, 4]", "[1]", "bf16[16384]"),
+    ] {
+        let before = parse(&reduction("reduce_sum", x, axes, to)).expect("parses");
+        assert_eq!(
+            applied("short_reduce", &before).to_string(),
+            before.to_string()
+        );
+    }
+}
+
+#[test]
+fn floats_are_sorted_by_integers_of_the_same_order() {
+    let alone = "func f(%x: f32[64, 64]) -> (f32[64, 64]) {
+        %s = sort[axis = 1, keys = 1] %x : f32[64, 64]
+        return %s
+      }";
+    insta::assert_snapshot!(shown("sort_keys", alone));
+    // Numbers of all kinds, many of them equal, with their places sorted along.
+    let kinds = [
+        1.5,
+        -2.0,
+        f64::NAN,
+        f64::INFINITY,
+        0.0,
+        f64::NEG_INFINITY,
+        -0.0,
+        -2.0,
+        1e-45,
+        -1e-45,
+        f64::MAX,
+    ];
+    for elem in ["f32", "f64"] {
+        for descending in ["", ", descending"] {
+            let text = format!(
+                "func f(%x: {elem}[4096]) -> ({elem}[4096], i32[4096]) {{
+                   %i = iota[axis = 0] : i32[4096]
+                   %s, %p = sort[axis = 0, keys = 1{descending}] %x, %i : {elem}[4096], i32[4096]
+                   return %s, %p
+                 }}"
+            );
+            let before = parse(&text).expect("parses");
+            let after = applied("sort_keys", &before);
+            assert!(after.to_string().contains("bitcast"), "{after}");
+            let x: Vec<f64> = (0..4096).map(|i| kinds[i * i % kinds.len()]).collect();
+            let input = [Array::of(before.input_types()[0].clone(), &x)];
+            let sorted = |f: &Func| {
+                let results = eval(f, &input, Precision::Element).expect("evaluates");
+                (results[0].to_f64(), results[1].to_f64())
+            };
+            let ((x, places), (y, same_places)) = (sorted(&before), sorted(&after));
+            assert_eq!(places, same_places);
+            let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
+            assert!(x.iter().zip(&y).all(same));
+        }
+    }
+    let few = parse(&alone.replace("64, 64", "4, 4")).expect("parses");
+    assert_eq!(applied("sort_keys", &few).to_string(), few.to_string());
+}
