@@ -119,7 +119,7 @@ pub fn plan(
 }
 
 /// What a program goes through on its way to a device.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Leg {
     Passes(Stage),
     EGraph,
@@ -157,16 +157,23 @@ fn has_loop(func: &Func) -> bool {
     func.body.insts.iter().any(|inst| inst.any(&is_loop))
 }
 
+impl Leg {
+    fn take(self, func: &Func, level: u8, device: &DeviceCost, explain: Option<&Sources>) -> Func {
+        match (self, explain) {
+            (Leg::Passes(stage), _) => passes::run(stage, func),
+            (Leg::EGraph, Some(sources)) => explained(func, level, device, sources),
+            (Leg::EGraph, None) => opt::optimise(func, named_level(level), device).0,
+        }
+    }
+}
+
 /// Each program through the e-graph, with the costs of the device, then what the device's compiler needs. With sources,
 /// what the e-graph did is said on the error stream.
 pub fn optimise(plan: &mut Plan, level: u8, device: &DeviceCost, explain: Option<&Sources>) {
     let routes = routes(plan, level, device);
     for (func, route) in plan.programs.iter_mut().zip(routes) {
         for leg in route {
-            *func = match leg {
-                Leg::Passes(stage) => passes::run(stage, func),
-                Leg::EGraph => rewritten(func, level, device, explain),
-            };
+            *func = leg.take(func, level, device, explain);
         }
     }
 }
@@ -174,28 +181,15 @@ pub fn optimise(plan: &mut Plan, level: u8, device: &DeviceCost, explain: Option
 /// As [`optimise`], but each program as the pass `last` leaves it, those only that come by it.
 pub fn optimise_to(last: &Pass, plan: &Plan, level: u8, device: &DeviceCost) -> Vec<Func> {
     let programs = plan.programs.iter().zip(routes(plan, level, device));
-    programs
-        .filter_map(|(func, route)| {
-            let mut func = func.clone();
-            for leg in route {
-                func = match leg {
-                    Leg::Passes(stage) if stage == last.stage => {
-                        return Some(passes::run_to(last, &func));
-                    }
-                    Leg::Passes(stage) => passes::run(stage, &func),
-                    Leg::EGraph => rewritten(&func, level, device, None),
-                };
-            }
-            None
-        })
-        .collect()
-}
-
-fn rewritten(func: &Func, level: u8, device: &DeviceCost, explain: Option<&Sources>) -> Func {
-    match explain {
-        Some(sources) => explained(func, level, device, sources),
-        None => opt::optimise(func, named_level(level), device).0,
-    }
+    let to_pass = |(func, route): (&Func, Vec<Leg>)| {
+        let at = route
+            .iter()
+            .position(|&leg| leg == Leg::Passes(last.stage))?;
+        let before = route[..at].iter();
+        let func = before.fold(func.clone(), |f, leg| leg.take(&f, level, device, None));
+        Some(passes::run_to(last, &func))
+    };
+    programs.filter_map(to_pass).collect()
 }
 
 fn named_level(level: u8) -> Level {

@@ -3,7 +3,7 @@
 use super::flags::Known;
 use super::{Site, computes};
 use crate::ir::{BinaryOp, CompareOp, Elem, Func, Inst, Literal, Op, Region, Type, UnaryOp, Value};
-use crate::passes::copy::{Copier, Rewrite};
+use crate::passes::copy::{Copier, Plain, Rewrite};
 
 /// What the threaded values are.
 #[derive(Clone, Copy)]
@@ -22,11 +22,6 @@ pub struct Thread {
     turns: Vec<Value>,
     known: Known,
 }
-
-/// Copies as it is.
-struct Plain;
-
-impl Rewrite for Plain {}
 
 impl Thread {
     pub fn new(goal: Goal) -> Self {

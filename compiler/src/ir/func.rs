@@ -86,6 +86,12 @@ impl Func {
 }
 
 impl Inst {
+    /// Its operands, then what its regions use from outside; not each once.
+    pub fn uses(&self) -> Vec<Value> {
+        let captures = self.regions.iter().flat_map(Region::captures);
+        self.args.iter().copied().chain(captures).collect()
+    }
+
     /// Whether this, or an instruction in its regions, is such.
     pub fn any(&self, such: &impl Fn(&Op) -> bool) -> bool {
         such(&self.op) || self.any_within(such)

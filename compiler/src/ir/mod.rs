@@ -8,6 +8,7 @@ mod equal;
 pub mod flops;
 pub mod func;
 pub mod literal;
+pub mod num;
 pub mod op;
 pub mod parse;
 pub mod print;

@@ -1,10 +1,11 @@
-//! The vocabulary builtins are written in: NumPy-like operations on IR values, broadcasts made explicit.
+//! The vocabulary that builtins and passes are written in: NumPy-like operations on IR values, broadcasts made explicit.
 
-use crate::ir::op::DotDims;
-use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Literal, Op, ReduceOp, Type, UnaryOp, Value};
+use super::op::DotDims;
+use super::{BinaryOp, Builder, CompareOp, Elem, Literal, Op, ReduceOp, Type, UnaryOp, Value};
 
 /// Extends the builder; every method appends what it needs and gives the result.
 pub trait Num {
+    fn constant(&mut self, literal: Literal) -> Value;
     fn full(&mut self, elem: Elem, shape: &[usize], value: f64) -> Value;
     fn int(&mut self, elem: Elem, value: i64) -> Value;
     /// A constant of the element type and shape of `like`.
@@ -36,23 +37,21 @@ pub trait Num {
 }
 
 impl Num for Builder {
+    fn constant(&mut self, literal: Literal) -> Value {
+        self.op(Op::Constant(literal), &[])
+    }
+
     fn full(&mut self, elem: Elem, shape: &[usize], value: f64) -> Value {
-        self.op(
-            Op::Constant(Literal::splat_f64(Type::new(elem, shape), value)),
-            &[],
-        )
+        self.constant(Literal::splat_f64(Type::new(elem, shape), value))
     }
 
     fn int(&mut self, elem: Elem, value: i64) -> Value {
-        self.op(
-            Op::Constant(Literal::splat_i64(Type::scalar(elem), value)),
-            &[],
-        )
+        self.constant(Literal::splat_i64(Type::scalar(elem), value))
     }
 
     fn like(&mut self, like: Value, value: f64) -> Value {
         let ty = self.ty(like).clone();
-        self.op(Op::Constant(Literal::splat_f64(ty, value)), &[])
+        self.constant(Literal::splat_f64(ty, value))
     }
 
     fn unary(&mut self, op: UnaryOp, x: Value) -> Value {

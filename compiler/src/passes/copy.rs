@@ -22,6 +22,11 @@ pub trait Rewrite {
     fn leave(&mut self) {}
 }
 
+/// Copies everything as it is.
+pub struct Plain;
+
+impl Rewrite for Plain {}
+
 /// The copy of `func` that a pass makes.
 pub fn rewrite(func: &Func, pass: &mut impl Rewrite) -> Func {
     rewrite_with(func, |c| pass.region(c, &func.body))

@@ -16,7 +16,7 @@
 //! for first before the others. What nobody asks for behind a loop is asked for by its other carries, turn by turn. Of what is given
 //! as its arguments are, such as a function with its own derivative, the order stays.
 
-use super::copy::{Rewrite, has_effect, rewrite};
+use super::copy::{Plain, has_effect, rewrite};
 use crate::ad::dce::needed;
 use crate::ir::func::{Func, Inst, Region, Value};
 use crate::ir::op::Op;
@@ -25,13 +25,9 @@ use std::collections::{BTreeSet, HashMap};
 pub fn run(func: &Func) -> Func {
     let mut arranged = func.clone();
     arrange(&mut arranged.body);
-    rewrite(&arranged, &mut Renumber)
+    // Values are numbered anew, as they now come.
+    rewrite(&arranged, &mut Plain)
 }
-
-/// Values are numbered anew, as they now come.
-struct Renumber;
-
-impl Rewrite for Renumber {}
 
 /// Values in the order in which they are first asked for.
 #[derive(Default)]
@@ -111,15 +107,8 @@ fn arrange(region: &mut Region) -> Asked {
 
 /// The instructions of a region whose results one of them uses, in its own regions too.
 fn defined(inst: &Inst, defs: &HashMap<Value, usize>) -> Vec<usize> {
-    let mut found: Vec<usize> = inst
-        .args
-        .iter()
-        .filter_map(|v| defs.get(v).copied())
-        .collect();
-    for region in &inst.regions {
-        found.extend(region.captures().iter().filter_map(|v| defs.get(v)));
-    }
-    found
+    let uses = inst.uses();
+    uses.iter().filter_map(|v| defs.get(v).copied()).collect()
 }
 
 /// Arranges an instruction, all uses of whose results are known, and asks for what it uses.

@@ -9,27 +9,23 @@
 //!                                   return %3
 //! ```
 
-use super::copy::{Rewrite, has_effect, rewrite};
+use super::copy::{Plain, has_effect, rewrite};
 use crate::ir::func::{Func, Inst, Region, Value};
 use std::collections::HashMap;
 
 pub fn run(func: &Func) -> Func {
     let mut ordered = func.clone();
     order(&mut ordered.body);
-    rewrite(&ordered, &mut Renumber)
+    // Values are numbered anew, as they now come.
+    rewrite(&ordered, &mut Plain)
 }
-
-/// Values are numbered anew, as they now come.
-struct Renumber;
-
-impl Rewrite for Renumber {}
 
 fn order(region: &mut Region) {
     for inst in &mut region.insts {
         inst.regions.iter_mut().for_each(order);
     }
     let insts = std::mem::take(&mut region.insts);
-    let uses: Vec<Vec<Value>> = insts.iter().map(uses).collect();
+    let uses: Vec<Vec<Value>> = insts.iter().map(Inst::uses).collect();
     // Stretches without effects; an effect is a stretch of its own.
     let mut stretch = 0;
     let mut stretches = Vec::with_capacity(insts.len());
@@ -92,13 +88,4 @@ fn order(region: &mut Region) {
         .into_iter()
         .filter_map(|i| insts[i].take())
         .collect();
-}
-
-/// Operands, then what its regions use from outside.
-fn uses(inst: &Inst) -> Vec<Value> {
-    let mut found = inst.args.clone();
-    for region in &inst.regions {
-        found.extend(region.captures());
-    }
-    found
 }

@@ -17,6 +17,7 @@
 use super::copy::{Copier, Rewrite, rewrite};
 use crate::ir::func::{Func, Inst, Value};
 use crate::ir::literal::Literal;
+use crate::ir::num::Num;
 use crate::ir::op::{BinaryOp, CompareOp, Op};
 use crate::ir::types::{Elem, Type};
 
@@ -63,12 +64,11 @@ struct Keys {
 
 impl Keys {
     fn of(&self, c: &mut Copier, x: Value, zeros_alike: bool) -> Value {
-        let ty = c.b.ty(x).clone();
-        let nan = constant(c, Literal::splat_f64(ty.clone(), f64::NAN));
+        let nan = c.b.like(x, f64::NAN);
         let is_nan = c.b.op(Op::Compare(CompareOp::Ne), &[x, x]);
         let mut x = c.b.op(Op::Select, &[is_nan, nan, x]);
         if zeros_alike {
-            let zero = constant(c, Literal::splat_f64(ty, 0.0));
+            let zero = c.b.like(x, 0.0);
             let is_zero = c.b.op(Op::Compare(CompareOp::Eq), &[x, zero]);
             x = c.b.op(Op::Select, &[is_zero, zero, x]);
         }
@@ -88,14 +88,10 @@ impl Keys {
             Elem::I32 => i64::from(i32::MAX),
             _ => i64::MAX,
         };
-        let zero = constant(c, Literal::splat_i64(ty.clone(), 0));
-        let below = constant(c, Literal::splat_i64(ty, below));
+        let zero = c.b.constant(Literal::splat_i64(ty.clone(), 0));
+        let below = c.b.constant(Literal::splat_i64(ty, below));
         let negative = c.b.op(Op::Compare(CompareOp::Lt), &[x, zero]);
         let inverted = c.b.op(Op::Binary(BinaryOp::Xor), &[x, below]);
         c.b.op(Op::Select, &[negative, inverted, x])
     }
-}
-
-fn constant(c: &mut Copier, literal: Literal) -> Value {
-    c.b.op(Op::Constant(literal), &[])
 }

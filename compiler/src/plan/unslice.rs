@@ -12,6 +12,7 @@
 
 use super::split::has_effect;
 use crate::ir::builder::Builder;
+use crate::ir::num::Num;
 use crate::ir::op::BinaryOp;
 use crate::ir::{Elem, Func, Inst, Literal, Op, Type, Value};
 use crate::passes::copy::{Copier, Rewrite, rewrite};
@@ -54,7 +55,7 @@ impl Unslice {
         c.b.open_region();
         let count = c.b.param(Type::scalar(Elem::I32));
         let index = if reverse {
-            let last = integer(&mut c.b, length as i64 - 1);
+            let last = c.b.int(Elem::I32, length as i64 - 1);
             c.b.op(Op::Binary(BinaryOp::Sub), &[last, count])
         } else {
             count
@@ -92,15 +93,10 @@ impl Unslice {
     }
 }
 
-fn integer(b: &mut Builder, value: i64) -> Value {
-    let literal = Literal::splat_i64(Type::scalar(Elem::I32), value);
-    b.op(Op::Constant(literal), &[])
-}
-
 /// `x[index]`
 fn pick(b: &mut Builder, x: Value, index: Value) -> Value {
     let ty = b.ty(x).clone();
-    let zero = integer(b, 0);
+    let zero = b.int(Elem::I32, 0);
     let mut args = vec![x, index];
     args.resize(ty.rank() + 1, zero);
     let mut sizes = ty.shape;
@@ -116,7 +112,7 @@ fn put(b: &mut Builder, stack: Value, y: Value, index: Value) -> Value {
     let mut shape = b.ty(y).shape.clone();
     shape.insert(0, 1);
     let row = b.op(Op::Reshape { shape }, &[y]);
-    let zero = integer(b, 0);
+    let zero = b.int(Elem::I32, 0);
     let mut args = vec![stack, row, index];
     args.resize(rank + 2, zero);
     b.op(Op::DynamicUpdateSlice, &args)

@@ -1,10 +1,10 @@
 //! Calls: the callee is always known, and its body is evaluated in place.
 
-use super::builtins::num::Num;
 use super::error::{BuildError, Result};
 use super::frame::Frame;
 use super::val::{Val, leaf_types};
 use super::{Instance, Specialiser};
+use crate::ir::num::Num;
 use crate::ir::{Elem, Literal, Op, Value};
 use std::rc::Rc;
 use tpuc_lang::ast::GenericKind;

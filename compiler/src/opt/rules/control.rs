@@ -344,10 +344,7 @@ fn hoist_from(
         .insts
         .iter()
         .filter(|i| !i.results.iter().any(|r| hoisted.contains(r)))
-        .flat_map(|i| {
-            let inner = i.regions.iter().flat_map(|r| r.captures());
-            i.args.iter().copied().chain(inner).collect::<Vec<_>>()
-        })
+        .flat_map(Inst::uses)
         .chain(body.body.results.iter().copied())
         .collect();
     let carried: Vec<Value> = hoisted

@@ -124,15 +124,7 @@ impl<'a> Terms<'a> {
         let sum = turn.made.get(&body.body.results[0])?;
         let used_once = |v: Value| {
             let insts = body.body.insts.iter();
-            let inside = insts.map(|inst| {
-                let captured = inst.regions.iter().flat_map(|r| r.captures());
-                inst.args
-                    .iter()
-                    .copied()
-                    .chain(captured)
-                    .filter(|&a| a == v)
-                    .count()
-            });
+            let inside = insts.map(|inst| inst.uses().iter().filter(|&&a| a == v).count());
             inside.sum::<usize>() + body.body.results.iter().filter(|&&r| r == v).count() == 1
         };
         let adds = sum.op == Op::Binary(BinaryOp::Add);

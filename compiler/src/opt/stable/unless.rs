@@ -10,7 +10,7 @@
 
 use super::{Defined, Stable, Sum, back, reduce, shift};
 use crate::ir::func::{Func, Value};
-use crate::ir::literal::Literal;
+use crate::ir::num::Num;
 use crate::ir::op::{CompareOp, Op, ReduceOp, UnaryOp};
 use crate::ir::types::Elem;
 use crate::opt::DeviceCost;
@@ -89,9 +89,8 @@ pub fn log(c: &mut Copier, pass: &Stable, value: Value, found: &Sum) -> Value {
 
 /// Whether logarithms are within the limit of their type.
 fn is_small(c: &mut Copier, size: Value) -> Value {
-    let ty = c.b.ty(size).clone();
-    let limit = limit(ty.elem).unwrap_or(0.0);
-    let limit = c.b.op(Op::Constant(Literal::splat_f64(ty, limit)), &[]);
+    let limit = limit(c.b.elem_of(size)).unwrap_or(0.0);
+    let limit = c.b.like(size, limit);
     c.b.op(Op::Compare(CompareOp::Lt), &[size, limit])
 }
 

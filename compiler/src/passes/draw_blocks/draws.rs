@@ -1,9 +1,9 @@
 //! The random arrays of a function: from the generator to the first value that all of the rest is made from.
 
-use crate::ir::flops::{ELEMENTARY, op_work};
+use crate::ir::flops::{ELEMENTARY, own_work};
 use crate::ir::func::{Func, Inst, Value};
 use crate::ir::op::Op;
-use crate::ir::types::{Elem, Type};
+use crate::ir::types::Elem;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A random array: numbers of a key, drawn at the positions `0..count`.
@@ -49,6 +49,8 @@ pub enum Operand {
 pub struct Flow<'f> {
     pub func: &'f Func,
     pub defs: HashMap<Value, usize>,
+    /// What each instruction uses, in its regions too.
+    pub uses: Vec<Vec<Value>>,
     users: HashMap<Value, Vec<usize>>,
     results: HashSet<Value>,
 }
@@ -57,8 +59,9 @@ impl<'f> Flow<'f> {
     pub fn of(func: &'f Func) -> Flow<'f> {
         let mut defs = HashMap::new();
         let mut users: HashMap<Value, Vec<usize>> = HashMap::new();
+        let uses: Vec<Vec<Value>> = func.body.insts.iter().map(Inst::uses).collect();
         for (i, inst) in func.body.insts.iter().enumerate() {
-            for v in uses(inst) {
+            for &v in &uses[i] {
                 users.entry(v).or_default().push(i);
             }
             defs.extend(inst.results.iter().map(|&v| (v, i)));
@@ -66,12 +69,13 @@ impl<'f> Flow<'f> {
         Flow {
             func,
             defs,
+            uses,
             users,
             results: func.body.results.iter().copied().collect(),
         }
     }
 
-    /// The instructions in which a value is made, and which use it.
+    /// The instruction that makes a value; none for a parameter.
     fn def(&self, v: Value) -> Option<&'f Inst> {
         self.defs.get(&v).map(|&i| &self.func.body.insts[i])
     }
@@ -223,12 +227,6 @@ fn place_of(values: &mut Vec<Value>, value: Value) -> usize {
     })
 }
 
-/// What an instruction uses, in its regions too.
-pub fn uses(inst: &Inst) -> Vec<Value> {
-    let captures = inst.regions.iter().flat_map(|r| r.captures());
-    inst.args.iter().copied().chain(captures).collect()
-}
-
 fn is_elementwise(inst: &Inst) -> bool {
     match inst.op {
         Op::Unary(_)
@@ -245,11 +243,6 @@ fn is_elementwise(inst: &Inst) -> bool {
 
 /// Whether an instruction computes a transcendental function.
 fn is_dear(func: &Func, inst: &Inst) -> bool {
-    let scalars = |values: &[Value]| -> Vec<Type> {
-        values
-            .iter()
-            .map(|&v| Type::scalar(func.ty(v).elem))
-            .collect()
-    };
-    op_work(&inst.op, &scalars(&inst.args), &scalars(&inst.results)).flops >= ELEMENTARY
+    let count = func.ty(inst.results[0]).numel() as u64;
+    own_work(inst, |v| func.ty(v)).flops >= ELEMENTARY * count
 }

@@ -16,15 +16,15 @@ mod draws;
 #[cfg(test)]
 mod tests;
 
-use super::copy::{Copier, Rewrite, has_effect, rewrite_with};
+use super::copy::{Copier, Plain, has_effect, rewrite_with};
 use super::dce;
 use crate::ir::Builder;
 use crate::ir::func::{Func, Value};
 use crate::ir::literal::Literal;
+use crate::ir::num::Num;
 use crate::ir::op::{BinaryOp, Op};
 use crate::ir::types::{Elem, Type};
-use crate::specialise::builtins::num::Num;
-use draws::{Draw, Flow, Operand, Step, Word, uses};
+use draws::{Draw, Flow, Operand, Step, Word};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -48,7 +48,7 @@ pub fn run(func: &Func) -> Func {
     let drawn = rewrite_with(func, |c| {
         for unit in units {
             match unit {
-                Unit::Inst(i) => Copied.inst(c, &func.body.insts[i]),
+                Unit::Inst(i) => c.keep(&mut Plain, &func.body.insts[i]),
                 Unit::Loop(g) => emit(c, &groups[g]),
             }
         }
@@ -56,10 +56,6 @@ pub fn run(func: &Func) -> Func {
     });
     dce::run(&drawn)
 }
-
-struct Copied;
-
-impl Rewrite for Copied {}
 
 /// Draws that have a recipe in common, and of which none needs another: as many lie before each.
 fn groups(flow: &Flow) -> Vec<Vec<Draw>> {
@@ -72,12 +68,8 @@ fn groups(flow: &Flow) -> Vec<Vec<Draw>> {
     let mut depths: HashMap<Value, usize> = HashMap::new();
     let mut found: HashMap<(usize, Vec<Step>), usize> = HashMap::new();
     let mut groups: Vec<Vec<Draw>> = Vec::new();
-    for inst in insts {
-        let before = uses(inst)
-            .iter()
-            .filter_map(|v| depths.get(v))
-            .max()
-            .copied();
+    for (inst, uses) in insts.iter().zip(&flow.uses) {
+        let before = uses.iter().filter_map(|v| depths.get(v)).max().copied();
         let draw = inst.results.first().and_then(|end| draws.remove(end));
         let depth = before.unwrap_or(0) + usize::from(draw.is_some());
         depths.extend(inst.results.iter().map(|&v| (v, depth)));
@@ -125,8 +117,8 @@ fn scheduled(flow: &Flow, groups: &[Vec<Draw>]) -> Vec<Unit> {
     }
     let mut needs = vec![0; insts.len()];
     let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); insts.len()];
-    for (i, inst) in insts.iter().enumerate() {
-        for def in uses(inst).iter().filter_map(|v| flow.defs.get(v)) {
+    for (i, uses) in flow.uses.iter().enumerate() {
+        for def in uses.iter().filter_map(|v| flow.defs.get(v)) {
             let (from, to) = (unit_of[*def], unit_of[i]);
             if from != to {
                 needed_by[from].push(to);
@@ -164,7 +156,7 @@ fn emit(c: &mut Copier, group: &[Draw]) {
     let mut slices: Vec<Value> = (0..2)
         .map(|word| each(c, &blocks, group, |draw| draw.key[word]))
         .collect();
-    slices.push(constant(&mut c.b, Literal::dense_bits(ty, starts)));
+    slices.push(c.b.constant(Literal::dense_bits(ty, starts)));
     for i in 0..group[0].scalars.len() {
         slices.push(each(c, &blocks, group, |draw| Word::Made(draw.scalars[i])));
     }
@@ -197,7 +189,7 @@ fn each(c: &mut Copier, blocks: &[usize], group: &[Draw], of: impl Fn(&Draw) -> 
     let spread = |(draw, &blocks): (&Draw, &usize)| match of(draw) {
         Word::Known(bits) => {
             let ty = Type::new(Elem::U32, [blocks]);
-            constant(&mut c.b, Literal::splat_bits(ty, bits))
+            c.b.constant(Literal::splat_bits(ty, bits))
         }
         Word::Made(v) => {
             let v = c.value(v);
@@ -226,15 +218,11 @@ fn drawn_block(b: &mut Builder, block: usize, elems: &[Elem], recipe: &[Step]) -
             Operand::Drawn(place) => made[place],
             Operand::Scalar(place) => slices[3 + place],
             Operand::Splat(elem, bits) => {
-                constant(b, Literal::splat_bits(Type::new(elem, [block]), bits))
+                b.constant(Literal::splat_bits(Type::new(elem, [block]), bits))
             }
         };
         let args: Vec<Value> = step.args.iter().map(operand).collect();
         made.push(b.op(step.op.clone(), &args));
     }
     made[made.len() - 1..].to_vec()
-}
-
-fn constant(b: &mut Builder, literal: Literal) -> Value {
-    b.op(Op::Constant(literal), &[])
 }

@@ -28,6 +28,7 @@ use super::copy::{Copier, Rewrite, has_effect, rewrite};
 use super::dce;
 use crate::ir::func::{Func, Region, Value};
 use crate::ir::literal::Literal;
+use crate::ir::num::Num;
 use crate::ir::op::{BinaryOp, Op};
 use crate::ir::types::{Elem, Type};
 use block::Block;
@@ -142,7 +143,7 @@ fn emit(c: &mut Copier, block: &Block, rows: &Rows) {
         .iter()
         .map(|&v| c.b.param(c.from.ty(v).clone()))
         .collect();
-    let size = index(c, block.rows);
+    let size = c.b.int(Elem::I32, block.rows as i64);
     let start = c.b.op(Op::Binary(BinaryOp::Mul), &[position, size]);
     part(c, block, rows, block.rows, start);
     let mut results = added(c, &sums, &block.sums);
@@ -165,7 +166,7 @@ fn emit(c: &mut Copier, block: &Block, rows: &Rows) {
         c.set_all(&block.sums, sums);
         return c.set_all(&block.outputs, &outputs);
     }
-    let start = index(c, length * block.rows);
+    let start = c.b.int(Elem::I32, (length * block.rows) as i64);
     part(c, block, rows, rest, start);
     let sums = added(c, sums, &block.sums);
     for (&v, first) in block.outputs.iter().zip(outputs) {
@@ -183,7 +184,7 @@ fn part(c: &mut Copier, block: &Block, rows: &Rows, count: usize, start: Value) 
         c.at(Some(&v));
         let mut sizes = c.from.ty(v).shape.clone();
         let axis = rows.axis(v);
-        let zero = index(c, 0);
+        let zero = c.b.int(Elem::I32, 0);
         let starts = (0..sizes.len()).map(|d| if axis == Some(d) { start } else { zero });
         let args: Vec<Value> = std::iter::once(whole).chain(starts).collect();
         axis.into_iter().for_each(|axis| sizes[axis] = count);
@@ -210,9 +211,4 @@ fn added(c: &mut Copier, sums: &[Value], terms: &[Value]) -> Vec<Value> {
             c.b.op(Op::Binary(BinaryOp::Add), &[sum, term])
         })
         .collect()
-}
-
-fn index(c: &mut Copier, at: usize) -> Value {
-    let literal = Literal::splat_i64(Type::scalar(Elem::I32), at as i64);
-    c.b.op(Op::Constant(literal), &[])
 }

@@ -1,7 +1,7 @@
 //! Elementwise builtins.
 
 use super::Call;
-use super::num::Num;
+use crate::ir::num::Num;
 use crate::ir::{BinaryOp, Builder, CompareOp, Op, UnaryOp, Value};
 
 pub(super) fn unary(b: &mut Builder, c: &Call, op: UnaryOp) -> Value {

@@ -1,8 +1,8 @@
 //! `einsum`: repeated indices become diagonals, lone ones are summed, the rest are contractions, left to right.
 
 use super::Call;
-use super::num::Num;
 use super::reduce::sum_over;
+use crate::ir::num::Num;
 use crate::ir::op::DotDims;
 use crate::ir::{Builder, CompareOp, Elem, ReduceOp, Value};
 

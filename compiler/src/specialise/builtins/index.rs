@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::attrs::{Arg, Index};
-use super::num::Num;
+use crate::ir::num::Num;
 use crate::ir::op::GatherDims;
 use crate::ir::{self, BinaryOp, Builder, Op, Value};
 use crate::specialise::error::{BuildError, Result};

@@ -2,8 +2,8 @@
 
 use super::Call;
 use super::index::position;
-use super::num::Num;
 use super::reduce::{log_softmax_over, shifted, sum_over};
+use crate::ir::num::Num;
 use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Op, ReduceOp, UnaryOp, Value};
 
 /// Per row over the last axis. Integer labels pick their logit by comparing with a count along the row, not by a

@@ -9,7 +9,6 @@ mod index;
 mod linalg;
 mod losses;
 mod neural;
-pub mod num;
 mod order;
 mod random;
 mod reduce;

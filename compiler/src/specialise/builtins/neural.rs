@@ -1,9 +1,9 @@
 //! Convolution, pooling, dropout.
 
 use super::Call;
-use super::num::Num;
 use super::random::bernoulli_mask;
 use super::reduce::accumulator;
+use crate::ir::num::Num;
 use crate::ir::op::{ConvDims, Window};
 use crate::ir::{BinaryOp, Builder, CompareOp, Op, ReduceOp, Value};
 

@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::index::position;
-use super::num::Num;
+use crate::ir::num::Num;
 use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Op, ReduceOp, Value};
 
 fn sorted(b: &mut Builder, operands: Vec<Value>, axis: usize, descending: bool) -> Vec<Value> {

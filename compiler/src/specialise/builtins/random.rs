@@ -2,8 +2,8 @@
 
 use super::Call;
 use super::index;
-use super::num::Num;
 use super::reduce::extreme_position;
+use crate::ir::num::Num;
 use crate::ir::{BinaryOp, Builder, Elem, Literal, Op, Type, UnaryOp, Value};
 
 /// `key(seed)`: the words (high, low) of the seed; a 32-bit seed has no high word.

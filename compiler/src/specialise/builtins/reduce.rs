@@ -1,7 +1,7 @@
 //! Reductions, and what is made of them.
 
 use super::Call;
-use super::num::Num;
+use crate::ir::num::Num;
 use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Op, ReduceOp, UnaryOp, Value};
 
 /// The operand, the axes to reduce, ascending.

@@ -2,8 +2,8 @@
 
 use super::Call;
 use super::attrs::{Arg, wrap};
-use super::num::Num;
 use super::reduce::accumulator;
+use crate::ir::num::Num;
 use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Literal, Op, Type, Value};
 
 /// The result type has the shape: `reshape`, `flatten`, `expand_dims`, `squeeze`.

@@ -3,7 +3,7 @@
 use super::Call;
 use super::attrs::Index;
 use super::index::{self, Plan};
-use super::num::Num;
+use crate::ir::num::Num;
 use crate::ir::op::{GatherDims, ScatterDims, ScatterOp};
 use crate::ir::{Builder, Elem, Op, Value};
 use crate::specialise::error::Result;
