@@ -166,6 +166,11 @@ def order(t):
         t.case(f"top_k of {k}", "top_k({0}, " + f"{k})", lambda v, k=k: lax.top_k(v, k), some("f32", (2, 3, 4), 2))
     for axis in [0, 1, -1, -2]:
         t.case(f"top_k axis={axis}", "top_k({0}, 2, axis=" + f"{axis})", lambda v, a=axis: lax.top_k(v, 2, axis=a), some("f32", (2, 3, 4), 2))
+    kinds = np.array([1.5, -2.0, np.nan, np.inf, 0.0, -np.inf, -0.0, -2.0, -np.nan, 3e38, 1e-3])
+    for element in FLOATS + ["i32"]:
+        for shape, axis in [((300,), 0), ((3, 100), 1), ((100, 3), 0), ((2, 3, 50), 2), ((2, 50, 3), 1)]:
+            many = kinds[np.arange(300) ** 2 % len(kinds)].astype(TYPES[element]).reshape(shape)
+            t.case(f"top_k of many {element} {shape}", "top_k({0}, 17, axis=" + f"{axis})", lambda v, a=axis: lax.top_k(v, 17, axis=a), many)
     t.case("nonzero filled", "nonzero({0}, size=6, fill_value=-1)", lambda v: jnp.nonzero(v, size=6, fill_value=-1), np.array([0, 3, 0, 1], np.int32))
     t.case("searchsorted in nothing", "searchsorted({0}, {1})", jnp.searchsorted, np.zeros(0, np.float32), x[:3])
     t.case("searchsorted of a scalar", "searchsorted({0}, {1})", jnp.searchsorted, np.sort(x[:9]), x[4])

@@ -595,6 +595,12 @@ def sorts():
     op("sort by two keys", "sort[axis = 0, keys = 2]", [k1, k2, p], y)
     order = np.array(sorted(range(12), key=lambda i: -int(k1[i])))
     op("sort descending stably", "sort[axis = 0, keys = 1, descending]", [k1, p], [k1[order], p[order]])
+    # `top_k` of all is a sort by the total order.
+    for dtype in ("f32", "bf16", "f64"):
+        x = np.array([1.5, -0.0, np.nan, 0.0, -np.inf, -np.nan, 2.5, np.inf, -0.0, 1.5, -2.0, np.nan]).astype(DTYPES[dtype])
+        places = np.arange(12, dtype=np.int32)
+        values, taken = jax.jit(lambda x: lax.top_k(x, 12))(x)
+        op(f"sort by the total order {dtype}", "sort[axis = 0, keys = 1, descending, total]", [x, places], [values, taken])
 
 
 # ---- Control.

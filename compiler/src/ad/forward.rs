@@ -105,11 +105,7 @@ pub fn forward<'f>(
             vec![linalg::triangular_solve(cx, solve, args[0], args[1])]
         }
 
-        Op::Sort {
-            axis,
-            keys,
-            descending,
-        } => index::sort(cx, *axis, *keys, *descending, args),
+        Op::Sort { axis, .. } => index::sort(cx, op, *axis, args),
 
         Op::Scan {
             length,

@@ -126,11 +126,13 @@ pub fn batch(bx: &mut Batcher, f: &Func, inst: &Inst, args: &[Lane]) -> Result<V
             axis,
             keys,
             descending,
+            total,
         } => {
             let op = Op::Sort {
                 axis: axis + 1,
                 keys: *keys,
                 descending: *descending,
+                total: *total,
             };
             all_mapped(bx, op, args)
         }

@@ -337,7 +337,14 @@ fn primitive(op: &Op, args: Vec<Array>, p: Precision) -> Option<Vec<Array>> {
             axis,
             keys,
             descending,
-        } => return Some(sort::sort(*axis, *keys, *descending, &args)),
+            total,
+        } => {
+            let order = sort::Order {
+                descending: *descending,
+                total: *total,
+            };
+            return Some(sort::sort(*axis, *keys, order, &args));
+        }
 
         Op::StopGradient | Op::Barrier | Op::Shard { axes: _ } => return Some(args),
 

@@ -342,10 +342,12 @@ pub enum Op {
 
     // Order.
     /// Sorts all operands (equal shapes) along an axis by the first `keys` of them, stably; NaN is largest, −0 equals 0.
+    /// With `total`, floats are in IEEE 754's totalOrder, in which −0 comes before 0, and NaN after ∞, with its sign before −∞.
     Sort {
         axis: usize,
         keys: usize,
         descending: bool,
+        total: bool,
     },
 
     // Control. Regions may use values from outside.

@@ -387,6 +387,26 @@ impl<'b, 'c> Emit<'b, 'c> {
         )
     }
 
+    /// As [`Emit::compare`], of floats in IEEE 754's totalOrder.
+    pub fn compare_total(&self, direction: &str, x: &Tensor<'c>, y: &Tensor<'c>) -> Tensor<'c> {
+        if !x.ty.elem.is_float() {
+            return self.compare(direction, x, y);
+        }
+        let context = self.session.context;
+        self.op(
+            "stablehlo.compare",
+            &[x, y],
+            &[
+                (
+                    "comparison_direction",
+                    ffi::comparison_direction(context, direction),
+                ),
+                ("compare_type", ffi::total_order(context)),
+            ],
+            &x.ty.with_elem(Elem::Bool),
+        )
+    }
+
     pub fn select(&self, condition: &Tensor<'c>, x: &Tensor<'c>, y: &Tensor<'c>) -> Tensor<'c> {
         self.op("stablehlo.select", &[condition, x, y], &[], &x.ty)
     }

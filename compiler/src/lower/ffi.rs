@@ -24,6 +24,7 @@ unsafe extern "C" {
         context: MlirContext,
         value: MlirStringRef,
     ) -> MlirAttribute;
+    fn stablehloComparisonTypeAttrGet(context: MlirContext, value: MlirStringRef) -> MlirAttribute;
     fn stablehloTransposeAttrGet(context: MlirContext, value: MlirStringRef) -> MlirAttribute;
     fn stablehloDotDimensionNumbersGet(
         context: MlirContext,
@@ -129,6 +130,17 @@ pub fn comparison_direction<'c>(context: &'c Context, direction: &str) -> Attrib
         Attribute::from_raw(stablehloComparisonDirectionAttrGet(
             context.to_raw(),
             StringRef::new(direction).to_raw(),
+        ))
+    }
+}
+
+/// `#stablehlo<comparison_type TOTALORDER>`.
+pub fn total_order(context: &Context) -> Attribute<'_> {
+    // SAFETY: the library copies the string.
+    unsafe {
+        Attribute::from_raw(stablehloComparisonTypeAttrGet(
+            context.to_raw(),
+            StringRef::new("TOTALORDER").to_raw(),
         ))
     }
 }

@@ -4,13 +4,19 @@ use super::emit::{Emit, Tensor};
 use crate::ir::types::Type;
 use melior::ir::attribute::BoolAttribute;
 
+#[derive(Clone, Copy)]
+pub struct Order {
+    pub descending: bool,
+    pub total: bool,
+}
+
 /// Sorts all operands by the first `keys` of them, the first key first.
 pub fn sort<'c>(
     e: &Emit<'_, 'c>,
     args: &[Tensor<'c>],
     axis: usize,
     keys: usize,
-    descending: bool,
+    order: Order,
 ) -> Vec<Tensor<'c>> {
     let types: Vec<Type> = args.iter().map(|t| t.ty.clone()).collect();
     let pairs: Vec<Type> = types
@@ -21,12 +27,9 @@ pub fn sort<'c>(
         let keys: Vec<(&Tensor, &Tensor)> = args
             .chunks_exact(2)
             .take(keys)
-            .map(|pair| match descending {
-                false => (&pair[0], &pair[1]),
-                true => (&pair[1], &pair[0]),
-            })
+            .map(|pair| (&pair[0], &pair[1]))
             .collect();
-        vec![before(e, &keys)]
+        vec![before(e, order, &keys)]
     });
     let stable = BoolAttribute::new(e.session.context, true).into();
     e.op_with(
@@ -38,17 +41,26 @@ pub fn sort<'c>(
     )
 }
 
-/// Lexicographic: less by the first key, or equal by it and less by the others.
-fn before<'c>(e: &Emit<'_, 'c>, keys: &[(&Tensor<'c>, &Tensor<'c>)]) -> Tensor<'c> {
+/// Lexicographic: before by the first key, or equal by it and before by the others.
+fn before<'c>(e: &Emit<'_, 'c>, order: Order, keys: &[(&Tensor<'c>, &Tensor<'c>)]) -> Tensor<'c> {
     let (x, y) = keys[0];
-    let less = less(e, x, y);
+    let first = match (order.total, order.descending) {
+        (true, false) => e.compare_total("LT", x, y),
+        // So written XLA finds the largest few without sorting.
+        (true, true) => e.compare_total("GT", x, y),
+        (false, false) => less(e, x, y),
+        (false, true) => less(e, y, x),
+    };
     if keys.len() == 1 {
-        return less;
+        return first;
     }
-    let equal = equal(e, x, y);
-    let rest = before(e, &keys[1..]);
+    let equal = match order.total {
+        true => e.compare_total("EQ", x, y),
+        false => equal(e, x, y),
+    };
+    let rest = before(e, order, &keys[1..]);
     let rest = e.binary("stablehlo.and", &equal, &rest);
-    e.binary("stablehlo.or", &less, &rest)
+    e.binary("stablehlo.or", &first, &rest)
 }
 
 /// `x < y`, where NaN is larger than all else and −0 is 0.

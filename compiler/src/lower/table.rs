@@ -89,7 +89,14 @@ pub fn lower<'f, 'c>(
             axis,
             keys,
             descending,
-        } => sort::sort(e, args, *axis, *keys, *descending),
+            total,
+        } => {
+            let order = sort::Order {
+                descending: *descending,
+                total: *total,
+            };
+            sort::sort(e, args, *axis, *keys, order)
+        }
 
         Op::Scan {
             length,

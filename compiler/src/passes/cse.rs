@@ -1,6 +1,6 @@
 //! Computes equal things once: an instruction that applies the same primitive to the same values as one that can be seen from it
 //! becomes its results. Regions are compared up to the numbering of their values; where instructions came
-//! from does not count. So constants too are kept once.
+//! from does not count. So constants too are kept once, and a sort has no two operands that are the same.
 //!
 //! ```text
 //! %1 = constant 2.0 : f32
@@ -42,6 +42,13 @@ struct Scope {
 
 impl Rewrite for Cse {
     fn inst(&mut self, c: &mut Copier, inst: &Inst) {
+        if let Some((once, places)) = each_once(inst, &c.values(&inst.args)) {
+            self.inst(c, &once);
+            for (&old, place) in inst.results.iter().zip(places) {
+                c.set(old, c.value(once.results[place]));
+            }
+            return;
+        }
         let regions = c.regions(self, inst);
         if !may_merge(inst) {
             c.emit(inst, inst.op.clone(), regions);
@@ -88,6 +95,30 @@ impl Cse {
         }
         None
     }
+}
+
+/// A sort without the operands that have become equal to one before them, and where it gives what each stands for: the
+/// derivative of what sorts positions along sorts them along too.
+fn each_once(inst: &Inst, args: &[Value]) -> Option<(Inst, Vec<usize>)> {
+    let mut op = inst.op.clone();
+    let Op::Sort { keys, .. } = &mut op else {
+        return None;
+    };
+    let first = |v: &Value| args.iter().position(|a| a == v);
+    let firsts: Vec<usize> = args.iter().filter_map(first).collect();
+    let kept: Vec<usize> = (0..args.len()).filter(|&i| firsts[i] == i).collect();
+    *keys = kept.iter().filter(|i| **i < *keys).count();
+    let pick = |values: &[Value]| kept.iter().map(|&i| values[i]).collect();
+    let once = Inst {
+        op,
+        args: pick(&inst.args),
+        regions: Vec::new(),
+        results: pick(&inst.results),
+    };
+    let places = firsts
+        .iter()
+        .filter_map(|i| kept.iter().position(|k| k == i));
+    (kept.len() < args.len()).then(|| (once, places.collect()))
 }
 
 fn may_merge(inst: &Inst) -> bool {

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! −0 comes before +0, where the primitive leaves them in order; where other arrays are sorted along, which shows the order, −0
-//! is +0.
+//! is +0. In the total order every NaN and zero has a place of its own, and is kept as it is; but of single precision the largest
+//! few are left to XLA, which does not sort for them.
 
 use super::copy::{Copier, Rewrite, rewrite};
 use crate::ir::func::{Func, Inst, Value};
@@ -20,37 +21,75 @@ use crate::ir::literal::Literal;
 use crate::ir::num::Num;
 use crate::ir::op::{BinaryOp, CompareOp, Op};
 use crate::ir::types::{Elem, Type};
+use std::collections::HashSet;
 
 /// With fewer elements there is nothing to gain.
 const FEWEST_ELEMENTS: usize = 1 << 12;
 
 pub fn run(func: &Func) -> Func {
-    rewrite(func, &mut SortKeys)
+    let mut pass = SortKeys {
+        whole: HashSet::new(),
+    };
+    let mut see = |values: &[Value]| pass.whole.extend(values);
+    see(&func.body.results);
+    func.body.walk(&mut |inst| {
+        if !matches!(inst.op, Op::Slice { .. }) {
+            see(&inst.args);
+        }
+        inst.regions.iter().for_each(|r| see(&r.results));
+    });
+    rewrite(func, &mut pass)
 }
 
-struct SortKeys;
+struct SortKeys {
+    /// What is used other than in slices.
+    whole: HashSet<Value>,
+}
 
 impl Rewrite for SortKeys {
     fn inst(&mut self, c: &mut Copier, inst: &Inst) {
-        let whole = matches!(inst.op, Op::Sort { keys: 1, .. });
-        match whole.then(|| ordered(c.from.ty(inst.args[0]))).flatten() {
-            Some(integer) => {
-                let mut args = c.values(&inst.args);
-                c.at(inst.results.first());
-                let to_keys = Keys { integer };
-                args[0] = to_keys.of(c, args[0], inst.args.len() > 1);
-                let mut results = c.b.push(inst.op.clone(), args, Vec::new());
-                results[0] = to_keys.back(c, results[0], c.from.ty(inst.args[0]).elem);
-                c.set_all(&inst.results, &results);
-            }
-            None => c.keep(self, inst),
+        let Some(keys) = self.keys(c.from, inst) else {
+            return c.keep(self, inst);
+        };
+        let mut args = c.values(&inst.args);
+        c.at(inst.results.first());
+        args[0] = keys.of(c, args[0]);
+        let mut results = c.b.push(inst.op.clone(), args, Vec::new());
+        results[0] = keys.back(c, results[0], c.from.ty(inst.args[0]).elem);
+        c.set_all(&inst.results, &results);
+    }
+}
+
+impl SortKeys {
+    fn keys(&self, func: &Func, inst: &Inst) -> Option<Keys> {
+        let Op::Sort {
+            keys: 1,
+            descending,
+            total,
+            ..
+        } = inst.op
+        else {
+            return None;
+        };
+        let x = func.ty(inst.args[0]);
+        let largest = x.elem == Elem::F32
+            && descending
+            && !inst.results.iter().any(|v| self.whole.contains(v));
+        if total && largest {
+            return None;
         }
+        Some(Keys {
+            integer: ordered(x)?,
+            total,
+            alone: inst.args.len() == 1,
+        })
     }
 }
 
 /// The integers by which many such numbers are sorted.
 fn ordered(x: &Type) -> Option<Elem> {
     let integer = match x.elem {
+        Elem::BF16 | Elem::F16 => Elem::I16,
         Elem::F32 => Elem::I32,
         Elem::F64 => Elem::I64,
         _ => return None,
@@ -60,20 +99,29 @@ fn ordered(x: &Type) -> Option<Elem> {
 
 struct Keys {
     integer: Elem,
+    total: bool,
+    /// Whether nothing is sorted along.
+    alone: bool,
 }
 
 impl Keys {
-    fn of(&self, c: &mut Copier, x: Value, zeros_alike: bool) -> Value {
-        let nan = c.b.like(x, f64::NAN);
-        let is_nan = c.b.op(Op::Compare(CompareOp::Ne), &[x, x]);
-        let mut x = c.b.op(Op::Select, &[is_nan, nan, x]);
-        if zeros_alike {
-            let zero = c.b.like(x, 0.0);
-            let is_zero = c.b.op(Op::Compare(CompareOp::Eq), &[x, zero]);
-            x = c.b.op(Op::Select, &[is_zero, zero, x]);
-        }
+    fn of(&self, c: &mut Copier, x: Value) -> Value {
+        let x = if self.total { x } else { self.alike(c, x) };
         let bits = c.b.op(Op::Bitcast(self.integer), &[x]);
         self.flipped(c, bits)
+    }
+
+    /// The numbers with one NaN for all, and one zero if that shows.
+    fn alike(&self, c: &mut Copier, x: Value) -> Value {
+        let nan = c.b.like(x, f64::NAN);
+        let is_nan = c.b.op(Op::Compare(CompareOp::Ne), &[x, x]);
+        let x = c.b.op(Op::Select, &[is_nan, nan, x]);
+        if self.alone {
+            return x;
+        }
+        let zero = c.b.like(x, 0.0);
+        let is_zero = c.b.op(Op::Compare(CompareOp::Eq), &[x, zero]);
+        c.b.op(Op::Select, &[is_zero, zero, x])
     }
 
     fn back(&self, c: &mut Copier, keys: Value, elem: Elem) -> Value {
@@ -84,10 +132,7 @@ impl Keys {
     /// Negative integers with the bits below the sign inverted, which is its own inverse.
     fn flipped(&self, c: &mut Copier, x: Value) -> Value {
         let ty = c.b.ty(x).clone();
-        let below = match self.integer {
-            Elem::I32 => i64::from(i32::MAX),
-            _ => i64::MAX,
-        };
+        let below = i64::MAX >> (64 - self.integer.bits());
         let zero = c.b.constant(Literal::splat_i64(ty.clone(), 0));
         let below = c.b.constant(Literal::splat_i64(ty, below));
         let negative = c.b.op(Op::Compare(CompareOp::Lt), &[x, zero]);

@@ -192,6 +192,20 @@ fn simplify_regions_decides_branches_and_short_loops() {
 }
 
 #[test]
+fn cse_sorts_along_once_what_is_equal() {
+    let text = shown(
+        "cse",
+        "func f(%x: f32[6], %y: f32[6]) -> (f32[6], i32[6], f32[6], i32[6]) {
+           %i = iota[axis = 0] : i32[6]
+           %j = iota[axis = 0] : i32[6]
+           %a, %b, %c, %d, %e = sort[axis = 0, keys = 3] %x, %x, %y, %i, %j : f32[6], f32[6], f32[6], i32[6], i32[6]
+           return %b, %d, %c, %e
+         }",
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn cse_merges_regions_and_constants() {
     let text = shown(
         "cse",

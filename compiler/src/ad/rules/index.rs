@@ -6,17 +6,12 @@ use crate::ir::op::GatherDims;
 use crate::ir::{Elem, Op, Type, Value};
 
 /// Positions are sorted along; tangents are gathered from where their element came.
-pub fn sort(cx: &mut Cx, axis: usize, keys: usize, descending: bool, args: &[Dual]) -> Vec<Dual> {
+pub fn sort(cx: &mut Cx, op: &Op, axis: usize, args: &[Dual]) -> Vec<Dual> {
     let shape = cx.e.shape(args[0].primal).to_vec();
     let positions = cx.e.iota(Type::new(Elem::I32, shape.clone()), axis);
     let mut operands: Vec<Value> = args.iter().map(|a| a.primal).collect();
     operands.push(positions);
-    let op = Op::Sort {
-        axis,
-        keys,
-        descending,
-    };
-    let mut results = cx.e.push(op, operands, Vec::new());
+    let mut results = cx.e.push(op.clone(), operands, Vec::new());
     let Some(order) = results.pop() else {
         return Vec::new();
     };

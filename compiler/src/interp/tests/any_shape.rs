@@ -263,6 +263,7 @@ impl Random {
                     axis: self.below(rank.max(1)),
                     keys: 1 + self.below(2),
                     descending: self.flag(),
+                    total: self.flag(),
                 };
                 let other = ty.with_elem(self.elem());
                 (op, vec![ty, other])

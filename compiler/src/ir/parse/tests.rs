@@ -341,6 +341,7 @@ impl Random {
                 axis: self.below(4),
                 keys: self.below(4),
                 descending: self.flag(),
+                total: self.flag(),
             },
             20 => Op::Shard {
                 axes: self.list(|r| if r.flag() { Some(r.text()) } else { None }),

@@ -91,6 +91,7 @@ pub fn infer(op: &Op, args: &[&Type], regions: &[Vec<Type>]) -> Result<Vec<Type>
             axis,
             keys,
             descending: _,
+            total: _,
         } => structural::sort(*axis, *keys, args)?,
 
         Op::Scan {

@@ -108,6 +108,7 @@ fn primitive(
             axis: attrs.word("axis")?,
             keys: attrs.word("keys")?,
             descending: attrs.flag("descending")?,
+            total: attrs.flag("total")?,
         },
         "scan" => Op::Scan {
             length: attrs.word("length")?,

@@ -76,9 +76,10 @@ pub fn write(op: &Op) -> Fields {
             axis,
             keys,
             descending,
+            total,
         } => flagged(
             vec![("axis", Attr::word(axis)), ("keys", Attr::word(keys))],
-            &[("descending", *descending)],
+            &[("descending", *descending), ("total", *total)],
         ),
         Op::Scan {
             length,

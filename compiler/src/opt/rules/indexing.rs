@@ -208,7 +208,10 @@ fn smallest_of_sorted(rw: &mut Rw) -> Option<Id> {
 fn end_of_sorted(rw: &mut Rw, op: ReduceOp) -> Option<Id> {
     let (x, mut ranges) = (rw.var('x'), ranges(rw, 's')?);
     let Op::Sort {
-        axis, descending, ..
+        axis,
+        descending,
+        total: false,
+        ..
     } = rw.op('k')?
     else {
         return None;

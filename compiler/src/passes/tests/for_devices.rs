@@ -1,6 +1,6 @@
 //! Passes for the compilers of devices: the forms that they make fast.
 
-use super::{applied, shown};
+use super::{applied, same_results, shown};
 use crate::interp::{Array, Precision, eval};
 use crate::ir::Func;
 use crate::ir::parse::parse;
@@ -143,6 +143,7 @@ fn floats_are_sorted_by_integers_of_the_same_order() {
         -2.0,
         f64::NAN,
         f64::INFINITY,
+        -f64::NAN,
         0.0,
         f64::NEG_INFINITY,
         -0.0,
@@ -151,8 +152,8 @@ fn floats_are_sorted_by_integers_of_the_same_order() {
         -1e-45,
         f64::MAX,
     ];
-    for elem in ["f32", "f64"] {
-        for descending in ["", ", descending"] {
+    for elem in ["f32", "f64", "bf16", "f16"] {
+        for descending in ["", ", descending", ", total", ", descending, total"] {
             let text = format!(
                 "func f(%x: {elem}[4096]) -> ({elem}[4096], i32[4096]) {{
                    %i = iota[axis = 0] : i32[4096]
@@ -165,16 +166,42 @@ fn floats_are_sorted_by_integers_of_the_same_order() {
             assert!(after.to_string().contains("bitcast"), "{after}");
             let x: Vec<f64> = (0..4096).map(|i| kinds[i * i % kinds.len()]).collect();
             let input = [Array::of(before.input_types()[0].clone(), &x)];
-            let sorted = |f: &Func| {
-                let results = eval(f, &input, Precision::Element).expect("evaluates");
-                (results[0].to_f64(), results[1].to_f64())
-            };
-            let ((x, places), (y, same_places)) = (sorted(&before), sorted(&after));
-            assert_eq!(places, same_places);
+            let sorted = |f: &Func| eval(f, &input, Precision::Element).expect("evaluates");
+            let (x, y) = (sorted(&before), sorted(&after));
+            assert_eq!(x[1].to_f64(), y[1].to_f64(), "{text}");
+            if descending.ends_with("total") {
+                assert_eq!(x[0].to_bits(), y[0].to_bits(), "{text}");
+            }
             let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
-            assert!(x.iter().zip(&y).all(same));
+            assert!(x[0].to_f64().iter().zip(&y[0].to_f64()).all(same));
         }
     }
     let few = parse(&alone.replace("64, 64", "4, 4")).expect("parses");
     assert_eq!(applied("sort_keys", &few).to_string(), few.to_string());
+}
+
+#[test]
+fn the_largest_few_of_single_precision_are_left_to_xla() {
+    let text = |elem: &str, used: &str| {
+        format!(
+            "func f(%x: {elem}[64, 64]) -> ({elem}[64, 8], i32[64, 8], {elem}[64, 64]) {{
+               %i = iota[axis = 1] : i32[64, 64]
+               %s, %p = sort[axis = 1, keys = 1, descending, total] %x, %i : {elem}[64, 64], i32[64, 64]
+               %a = slice[start = [0, 0], limit = [64, 8], stride = [1, 1]] %s : {elem}[64, 8]
+               %b = slice[start = [0, 0], limit = [64, 8], stride = [1, 1]] %p : i32[64, 8]
+               return %a, %b, {used}
+             }}"
+        )
+    };
+    for (elem, used, left) in [
+        ("f32", "%x", true),
+        ("f32", "%s", false),
+        ("f64", "%x", false),
+        ("bf16", "%x", false),
+    ] {
+        let before = parse(&text(elem, used)).expect("parses");
+        let after = applied("sort_keys", &before);
+        assert_eq!(!after.to_string().contains("bitcast"), left, "{after}");
+        same_results(&before, &after);
+    }
 }

@@ -5,23 +5,27 @@ use super::index::position;
 use crate::ir::num::Num;
 use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Op, ReduceOp, Value};
 
-fn sorted(b: &mut Builder, operands: Vec<Value>, axis: usize, descending: bool) -> Vec<Value> {
-    b.push(
-        Op::Sort {
-            axis,
-            keys: 1,
-            descending,
-        },
-        operands,
-        vec![],
-    )
+fn sorted(
+    b: &mut Builder,
+    operands: Vec<Value>,
+    axis: usize,
+    descending: bool,
+    total: bool,
+) -> Vec<Value> {
+    let op = Op::Sort {
+        axis,
+        keys: 1,
+        descending,
+        total,
+    };
+    b.push(op, operands, vec![])
 }
 
 /// Descending is the reverse of ascending, zeros of both signs included.
 pub(super) fn sort(b: &mut Builder, c: &Call) -> Value {
     let x = c.args[0];
     let axis = c.attrs.axis(b.ty(x).rank(), -1);
-    let ascending = sorted(b, vec![x], axis, false)[0];
+    let ascending = sorted(b, vec![x], axis, false, false)[0];
     if c.attrs.flag("descending") {
         b.op(Op::Reverse { axes: vec![axis] }, &[ascending])
     } else {
@@ -34,42 +38,22 @@ pub(super) fn arg_sort(b: &mut Builder, c: &Call) -> Value {
     let axis = c.attrs.axis(b.ty(x).rank(), -1);
     let shape = b.shape_of(x);
     let count = b.iota(Elem::I32, &shape, axis);
-    sorted(b, vec![x, count], axis, c.attrs.flag("descending"))[1]
+    sorted(b, vec![x, count], axis, c.attrs.flag("descending"), false)[1]
 }
 
-/// The `k` largest of an axis, largest first, and where they are.
+/// The `k` largest of an axis, largest first, and where they are. XLA knows the floats' by their order and the slices.
 pub(super) fn top_k(b: &mut Builder, c: &Call) -> Vec<Value> {
     let x = c.args[0];
     let axis = c.attrs.axis(b.ty(x).rank(), -1);
     let k = usize::try_from(c.attrs.int("k").unwrap_or(1)).unwrap_or(0);
     let shape = b.shape_of(x);
     let count = b.iota(Elem::I32, &shape, axis);
-    let sorted = if b.elem_of(x).is_float() {
-        let key = total_order(b, x);
-        sorted(b, vec![key, x, count], axis, true)[1..].to_vec()
-    } else {
-        sorted(b, vec![x, count], axis, true)
-    };
+    let floats = b.elem_of(x).is_float();
+    let sorted = sorted(b, vec![x, count], axis, true, floats);
     sorted
         .into_iter()
         .map(|v| b.slice_axis(v, axis, 0, k))
         .collect()
-}
-
-/// Integers in the order of IEEE 754's totalOrder, in which −0 comes before 0, and NaN after ∞.
-fn total_order(b: &mut Builder, x: Value) -> Value {
-    let word = match b.elem_of(x).bits() {
-        16 => Elem::I16,
-        32 => Elem::I32,
-        _ => Elem::I64,
-    };
-    let bits = b.op(Op::Bitcast(word), &[x]);
-    // All bits but the sign turn where the sign is set.
-    let last = b.like(bits, (word.bits() - 1) as f64);
-    let negative = b.binary(BinaryOp::ShrArith, bits, last);
-    let one = b.like(bits, 1.0);
-    let turned = b.binary(BinaryOp::ShrLogical, negative, one);
-    b.binary(BinaryOp::Xor, bits, turned)
 }
 
 /// a < b in sorting order: NaN comes last.
@@ -114,7 +98,7 @@ pub(super) fn nonzero(b: &mut Builder, c: &Call) -> Vec<Value> {
     let empty = b.compare(CompareOp::Eq, flat, zero);
     let order = b.convert(empty, Elem::I32);
     let position = b.iota(Elem::I32, &[total], 0);
-    let both = sorted(b, vec![order, position], 0, false);
+    let both = sorted(b, vec![order, position], 0, false, false);
     // Where there are fewer elements than `size`, the rest counts as empty.
     let more = Op::Pad {
         low: vec![0],

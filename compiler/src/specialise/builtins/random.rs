@@ -262,6 +262,7 @@ fn shuffled(b: &mut Builder, key: Value, x: Value) -> Value {
             axis: 0,
             keys: 1,
             descending: false,
+            total: false,
         };
         order = b.push(sort, vec![words, order], vec![])[1];
     }
