@@ -1,6 +1,6 @@
 //! Passes, IR → IR: clean-ups around differentiation and before the optimiser. One pass a file, each with a before and an
-//! after at its head; all but `distribute` and `row_blocks`, and `short_reduce` and `sort_keys` for the sign of a zero, are exact (bit for bit the same results), all are
-//! deterministic, and are verified after each run in debug builds.
+//! after at its head; all but `distribute`, `row_blocks` and `leading_dot`, and `short_reduce` and `sort_keys` for the sign of a zero, are exact (bit for
+//! bit the same results), all are deterministic, and are verified after each run in debug builds.
 //!
 //! Nothing algebraic is done here: that is the e-graph's.
 
@@ -13,6 +13,7 @@ mod draw_blocks;
 mod erase;
 mod fold;
 mod hold_keys;
+mod leading_dot;
 mod licm;
 mod members;
 mod order;
@@ -62,7 +63,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 21] = [
+pub const REGISTRY: [Pass; 22] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -169,6 +170,11 @@ pub const REGISTRY: [Pass; 21] = [
         name: "short_reduce",
         stage: Stage::Repeated,
         run: short_reduce::run,
+    },
+    Pass {
+        name: "leading_dot",
+        stage: Stage::Repeated,
+        run: leading_dot::run,
     },
 ];
 

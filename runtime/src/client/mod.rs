@@ -82,6 +82,7 @@ impl Client {
     /// Starts the plugin's runtime. Errors when it has no device to drive, when its device is held by
     /// another process, or when it drives another kind of device than the plugin was found for.
     pub fn new(plugin: &Plugin, options: ClientOptions) -> Result<Client, Error> {
+        ffi::map_large_blocks();
         let path = plugin.path();
         let int = |name: &str, value: usize| NamedValue {
             name: name.to_owned(),

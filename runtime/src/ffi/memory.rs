@@ -4,11 +4,33 @@ use std::ffi::{c_int, c_void};
 use std::ops::Range;
 
 const MADV_DONTNEED: c_int = 4;
+#[cfg(target_env = "gnu")]
+const M_TRIM_THRESHOLD: c_int = -1;
+#[cfg(target_env = "gnu")]
+const M_MMAP_THRESHOLD: c_int = -3;
+
+/// Bytes from which on a block is mapped on its own.
+#[cfg(target_env = "gnu")]
+const OWN_MAPPING: c_int = 4 << 20;
 
 unsafe extern "C" {
     #[cfg(target_env = "gnu")]
     fn malloc_trim(pad: usize) -> c_int;
+    #[cfg(target_env = "gnu")]
+    fn mallopt(parameter: c_int, value: c_int) -> c_int;
     fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
+}
+
+/// Large blocks go back to the system when they are freed. By itself, the allocator begins to keep those of a size once one is
+/// freed, up to 32 MiB, and arrays leave holes of it in its heaps.
+pub fn map_large_blocks() {
+    // SAFETY: the function takes numbers, and is called with parameters that it knows.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        mallopt(M_MMAP_THRESHOLD, OWN_MAPPING);
+        // It would stay at its least once the other is set, and heaps be cut and grown again in each run.
+        mallopt(M_TRIM_THRESHOLD, 2 * OWN_MAPPING);
+    }
 }
 
 /// Gives back to the system what the allocator keeps of freed memory, in the heaps of all threads.

@@ -32,7 +32,7 @@ pub use client::{Client, DeviceMemory, HostData};
 pub use executable::Executable;
 pub use library::{LoadFailure, load};
 pub use map::Mapped;
-pub use memory::{forget_code, trim_heap};
+pub use memory::{forget_code, map_large_blocks, trim_heap};
 pub use options::{NamedValue, OptionValue};
 pub use process::{default_env, take_env};
 pub use profiler::Profiler;

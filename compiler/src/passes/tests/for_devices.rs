@@ -205,3 +205,41 @@ fn the_largest_few_of_single_precision_are_left_to_xla() {
         same_results(&before, &after);
     }
 }
+
+/// A product of two arrays of `elem`.
+fn product(elem: &str, lhs: &str, rhs: &str, contract: &str, to: &str) -> String {
+    format!(
+        "func f(%x: {elem}{lhs}, %g: {elem}{rhs}) -> ({elem}{to}) {{
+           %y = dot_general[contract = {contract}] %x, %g : {elem}{to}
+           return %y
+         }}"
+    )
+}
+
+#[test]
+fn leading_dot_holds_or_transposes_the_left_operand() {
+    for (lhs, rhs, contract, to) in [
+        ("[2, 3]", "[2, 1024]", "[0] x [0]", "[3, 1024]"),
+        ("[2, 3, 4]", "[2, 3, 5]", "[0, 1] x [0, 1]", "[4, 5]"),
+    ] {
+        let text = product("f32", lhs, rhs, contract, to);
+        insta::assert_snapshot!(shown("leading_dot", &text));
+    }
+}
+
+#[test]
+fn leading_dot_leaves_other_products() {
+    for (elem, lhs, rhs, contract, to) in [
+        // Few columns, rows by columns, another type, and nothing but a contraction.
+        ("f32", "[2, 3]", "[2, 1023]", "[0] x [0]", "[3, 1023]"),
+        ("f32", "[3, 2]", "[2, 1024]", "[1] x [0]", "[3, 1024]"),
+        ("f32", "[2, 3]", "[1024, 2]", "[0] x [1]", "[3, 1024]"),
+        ("f64", "[2, 3]", "[2, 1024]", "[0] x [0]", "[3, 1024]"),
+        ("f32", "[2]", "[2, 1024]", "[0] x [0]", "[1024]"),
+        ("f32", "[2, 3]", "[2, 3]", "[0, 1] x [0, 1]", ""),
+    ] {
+        let before = parse(&product(elem, lhs, rhs, contract, to)).expect("parses");
+        let after = applied("leading_dot", &before);
+        assert_eq!(before.to_string(), after.to_string());
+    }
+}
