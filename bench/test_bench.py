@@ -10,6 +10,7 @@ import unittest
 import agree
 import cases
 import chart
+import first_step
 import harness
 import measure
 import report
@@ -161,6 +162,15 @@ class Cases(unittest.TestCase):
             harness.leave_out(loaded)
         self.assertEqual([program.name for program in loaded.programs], ["here"])
         self.assertIn("`bench/run.sh --with no_such_package`", said.getvalue())
+
+
+class FirstStep(unittest.TestCase):
+    def test_is_where_the_longest_program_starts(self):
+        def event(cat, ts, dur):
+            return {"ph": "X", "cat": cat, "ts": ts, "dur": dur}
+
+        events = [{"ph": "M"}, event("compile", 0, 400_000), event("execute", 410_000, 1_000), event("execute", 500_000, 900_000), event("fetch", 1_400_000, 100_000)]
+        self.assertAlmostEqual(first_step.of_trace({"traceEvents": events}, 1.75), 0.75)
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ pub enum Failure {
         message: String,
         help: Option<String>,
     },
-    /// The user stopped the run.
-    Interrupted { help: String },
+    /// The user or the system stopped the run, by this signal.
+    Interrupted { signal: u8, help: String },
     /// The command was used wrongly.
     Usage(String),
 }
@@ -48,7 +48,8 @@ impl Failure {
             | Failure::Placed(_)
             | Failure::Said => 2,
             Failure::Usage(_) => 64,
-            Failure::Interrupted { .. } => 130,
+            // As a shell says of a process that a signal ended.
+            Failure::Interrupted { signal, .. } => 128 + signal,
         }
     }
 
@@ -103,7 +104,7 @@ impl fmt::Display for Failure {
                 let failure = Failure::runtime(code, message.clone(), help.clone());
                 write!(f, "{failure}")
             }
-            Failure::Interrupted { help } => writeln!(f, "interrupted\n  = help: {help}"),
+            Failure::Interrupted { help, .. } => writeln!(f, "interrupted\n  = help: {help}"),
             Failure::Usage(message) => writeln!(f, "error: {message}"),
             Failure::Runtime {
                 code,

@@ -41,22 +41,31 @@ fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(e) => {
             let usage = e.use_stderr();
-            // A closed pipe is the reader's business.
-            let _ = e.print();
-            return ExitCode::from(if usage { 64 } else { 0 });
+            let printed = e.print();
+            if usage {
+                return ExitCode::from(64);
+            }
+            say::note(printed);
+            return ended(say::finish());
         }
     };
     // A bug in the compiler is said as one, with the exit code of the environment.
     let result = std::panic::catch_unwind(|| dispatch(cli).and_then(|()| say::finish()));
     match result {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(failure)) => {
-            eprint!("{failure}");
-            ExitCode::from(failure.exit_code())
-        }
+        Ok(result) => ended(result),
         Err(_) => {
             eprintln!("error[E0900]: this is a bug in tpuc; the message above says where");
             ExitCode::from(2)
+        }
+    }
+}
+
+fn ended(result: Result<(), Failure>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprint!("{failure}");
+            ExitCode::from(failure.exit_code())
         }
     }
 }

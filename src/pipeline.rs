@@ -15,13 +15,16 @@ use tpuc_compiler::passes::{self, Pass, Stage};
 use tpuc_compiler::plan::{Plan, split};
 use tpuc_compiler::specialise::{self, Instance};
 use tpuc_lang::check::{self, Checked, Options};
-use tpuc_lang::diag::{Diagnostic, Severity};
+use tpuc_lang::diag::{Code, Diagnostic, Severity};
 use tpuc_lang::render;
 use tpuc_lang::source::Sources;
 use tpuc_lang::span::{FileId, Span};
 use tpuc_lang::typed::{Body, FnId, Program};
 use tpuc_runtime::Surroundings;
 use tpuc_runtime::client::Signature;
+
+/// Codes of data for names that no data could have: an unknown dataset, an unknown ending.
+const NAMES_OF_DATA: [&str; 2] = ["E0703", "E0716"];
 
 /// A file that has been read and checked, errors included.
 pub fn check_file(
@@ -66,7 +69,22 @@ pub fn load(
     print_diagnostics(&checked.diagnostics, &checked.sources);
     match checked.program {
         Some(program) => Ok((program, checked.sources)),
-        None => Err(Failure::Program),
+        None => Err(failure(&checked.diagnostics)),
+    }
+}
+
+/// What a command with these diagnostics ends as, once they are printed: data that is missing or broken is no error of
+/// the program that names it.
+pub fn failure(diagnostics: &[Diagnostic]) -> Failure {
+    let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    let is_data = |d: &Diagnostic| {
+        let Code(code) = d.code;
+        code.starts_with("E07") && !NAMES_OF_DATA.contains(&code)
+    };
+    let mut errors = errors.peekable();
+    match errors.peek().is_some() && errors.all(is_data) {
+        true => Failure::Said,
+        false => Failure::Program,
     }
 }
 
@@ -228,7 +246,7 @@ pub fn lower(plan: &Plan, sources: &Sources, version: &str) -> Result<Vec<Lowere
     let file = Path::new(&sources.get(FileId(0)).name);
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let mut programs = Vec::new();
-    for (func, module, signature) in modules(plan, sources)? {
+    for (func, module, signature) in modules(plan, sources, &[])? {
         programs.push(Lowered {
             name: func.name.clone(),
             label: format!("{} {}", file.display(), func.name),
@@ -239,10 +257,12 @@ pub fn lower(plan: &Plan, sources: &Sources, version: &str) -> Result<Vec<Lowere
     Ok(programs)
 }
 
-/// The module and the signature of each program of a plan.
+/// The module and the signature of each program of a plan. `names`: of the inputs, for whoever reads the text of a plan
+/// of one function.
 pub fn modules<'p>(
     plan: &'p Plan,
     sources: &Sources,
+    names: &[String],
 ) -> Result<Vec<(&'p Func, Module, Signature)>, Failure> {
     let layouts = plan.program_layouts();
     let donations = plan_donations(plan, &layouts);
@@ -254,26 +274,17 @@ pub fn modules<'p>(
                 inputs: &layouts.inputs,
                 outputs: &layouts.outputs,
             });
-            let module = module(func, donate, mesh, sources)?;
+            let options = lower::Options {
+                sources: Some(sources),
+                input_names: names,
+                mesh,
+                donate,
+            };
+            let module = lower::module(&[func], options).map_err(internal)?;
             let signature = signature(func, donate, &plan.mesh, layouts);
             Ok((func, module, signature))
         })
         .collect()
-}
-
-fn module(
-    func: &Func,
-    donate: &[(usize, usize)],
-    mesh: Option<Mesh<'_>>,
-    sources: &Sources,
-) -> Result<Module, Failure> {
-    let options = lower::Options {
-        sources: Some(sources),
-        input_names: &[],
-        mesh,
-        donate,
-    };
-    lower::module(&[func], options).map_err(internal)
 }
 
 /// What the verifier refuses is a bug of the compiler: the program has been checked.

@@ -92,7 +92,7 @@ fn files_that_change_are_noticed() {
     let run = tpuc_in(dir.path(), &["check", "p.tl"]);
     expect(
         &run,
-        1,
+        2,
         &[
             "error[E0709]",
             "big/a.csv and big/d.csv",
@@ -104,7 +104,7 @@ fn files_that_change_are_noticed() {
     let run = tpuc_in(dir.path(), &["check", "p.tl"]);
     expect(
         &run,
-        1,
+        2,
         &["error[E0708]", "big/*.csv", "no file matches it"],
     );
 }

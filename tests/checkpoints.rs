@@ -227,22 +227,25 @@ fn loops_in_branches_and_while_loops_resume_too() {
 #[test]
 fn an_interrupt_stops_between_programs_and_says_how_to_go_on() {
     let (weights, _) = undisturbed(&[]);
-    let place = Place::new(TRAIN);
-    let mut child = place.start(&[]);
-    place.wait_for(&mut child, 2);
-    let sent = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(sent.expect("kill can be started").success());
-    let output = child.wait_with_output().expect("the child ends");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(
-        said.contains("interrupted") && said.contains("--resume`"),
-        "{said}"
-    );
-    assert_eq!(place.run(&["--resume"]).code, 0);
-    assert_eq!(place.saved(), weights);
+    // The code is that of the signal, as a shell has it.
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let place = Place::new(TRAIN);
+        let mut child = place.start(&[]);
+        place.wait_for(&mut child, 2);
+        let sent = Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status();
+        assert!(sent.expect("kill can be started").success());
+        let output = child.wait_with_output().expect("the child ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(
+            said.contains("interrupted") && said.contains("--resume`"),
+            "{said}"
+        );
+        assert_eq!(place.run(&["--resume"]).code, 0);
+        assert_eq!(place.saved(), weights);
+    }
 }
 
 /// Changes one byte of the arrays of a file, which stand at its end.

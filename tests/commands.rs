@@ -232,13 +232,13 @@ fn broken_data_files_say_what_is_wrong() {
     fs::write(data.join(names[0]), idx(9, &[2, 2, 2], 8)).expect("writable");
     expect(
         &tpuc_with(&["run", &path], &env),
-        1,
+        2,
         &["E0704", "expected 00 00 08 03, found 00 00 08 09"],
     );
     fs::write(data.join(names[0]), idx(3, &[2, 2, 2], 5)).expect("writable");
-    expect(&tpuc_with(&["run", &path], &env), 1, &["E0705"]);
+    expect(&tpuc_with(&["run", &path], &env), 2, &["E0705"]);
     fs::remove_file(data.join(names[0])).expect("writable");
-    expect(&tpuc_with(&["run", &path], &env), 1, &["train-images"]);
+    expect(&tpuc_with(&["run", &path], &env), 2, &["train-images"]);
     let (_p, path) = program("main { let d = dataset(\"mnits\"); print(d.y_train); }");
     expect(&tpuc(&["check", &path]), 1, &["E0703", "mnits"]);
 }

@@ -3,10 +3,10 @@
 
 mod support;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::sync::Once;
-use support::{Run, tpuc};
+use support::{Run, expect, program, tpuc};
 
 /// The compiler is fetched once; where it is, nothing is downloaded.
 fn set_up() {
@@ -159,6 +159,32 @@ fn what_does_not_fit_names_what_is_too_large() {
 }
 
 #[test]
+fn nothing_to_run_takes_no_time_and_no_money() {
+    let (_dir, path) = program("main { }");
+    let found = report(&[&path, "--target", "v6e:1x1"]);
+    assert_eq!(found["programs"], json!([]));
+    for figure in ["seconds", "dollars"] {
+        assert_eq!(number(&found["run"][figure]).to_bits(), 0f64.to_bits());
+    }
+}
+
+#[test]
+fn executables_of_other_chips_say_so() {
+    let (dir, path) = program("main { let x = normal(key(0), [4]); print(sum(x) > 100.0); }");
+    let folder = dir.path().join("executables").display().to_string();
+    assert_eq!(
+        compile(&[&path, "--target", "v6e:1x1", "-o", &folder]).code,
+        0
+    );
+    let run = tpuc(&["run", &path, "--executables", &folder]);
+    expect(
+        &run,
+        2,
+        &["error[E0731]", "`--executables`", "other devices"],
+    );
+}
+
+#[test]
 fn unknown_chips_and_plugins_are_errors() {
     let small = "examples/linear_regression.tl";
     let run = compile(&[small, "--target", "v6e-4"]);
@@ -172,6 +198,15 @@ fn unknown_chips_and_plugins_are_errors() {
     let run = compile(&[small, "--target", "v6e:1x1", "--plugin", "/no/such.so"]);
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("error[E0802]"), "{}", run.stderr);
+    // A side without chips would end the process inside of the library.
+    let run = compile(&[small, "--target", "v6e:0x0"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr
+            .contains("`v6e:0x0`: each side has a number of chips, at least 1"),
+        "{}",
+        run.stderr
+    );
     let run = compile(&[small, "--target", "v6e:1x1", "--price", "-1"]);
     assert_eq!(run.code, 64);
 }

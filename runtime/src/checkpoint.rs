@@ -52,8 +52,7 @@ const LOCK: &str = ".lock";
 impl Folder {
     /// Makes the folder if there is none. Errors when it cannot be written, or another process writes there.
     pub fn open(path: &Path, program: Digest, keep: usize) -> Result<Folder, Error> {
-        save::make_folder(path)?;
-        save::check_writable(&path.join("checkpoint"))?;
+        save::writable_folder(path)?;
         Ok(Folder {
             keep: keep.max(1),
             _lock: lock(path)?,
@@ -137,6 +136,12 @@ impl Folder {
             .and_then(|a| a.bytes().try_into().ok())
             .ok_or_else(|| damaged("it does not name the values it shares"))?;
         let shared_path = self.shared_path(&shared);
+        if !shared_path.exists() {
+            let gone = name_of(&shared_path);
+            return Err(damaged(&format!(
+                "the values that it shares, in {gone}, are gone"
+            )));
+        }
         let shared = read(&shared_path)?;
         self.check_program(&shared_path, &shared)?;
         let values = arrays

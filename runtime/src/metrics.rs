@@ -88,7 +88,7 @@ impl Sink {
 fn failed(path: &Path, error: &io::Error) -> Error {
     Error::Value(ValueError::WriteFailed {
         path: path.to_path_buf(),
-        reason: error.to_string(),
+        reason: save::plain(error),
     })
 }
 

@@ -16,13 +16,16 @@ use crate::host::{DType, HostArray};
 /// fields as they were.
 pub(crate) const ORDER: &str = "order";
 
+/// How many links one after another the system follows.
+const LINKS: usize = 40;
+
 /// How the names of files begin that are being written.
 pub(crate) const TEMPORARY: &str = ".tpuc-save-";
 
 /// Writes the arrays to `path`: beside it first, and renamed when all of it is on the disk. The same arrays
 /// give the same bytes. On an error the old file is as it was, and nothing else is left.
 pub fn safetensors(path: &Path, arrays: &[(&str, &HostArray)]) -> Result<(), Error> {
-    check_target(path)?;
+    let path = &target(path)?;
     let names: Vec<&str> = arrays.iter().map(|(name, _)| *name).collect();
     let arrays = in_file_order(path, arrays)?;
     let header = header(&arrays, &names).map_err(|reason| failed(path, reason))?;
@@ -42,13 +45,13 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), Error> {
 
 /// Writes bytes to `path`, likewise.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    check_target(path)?;
+    let path = &target(path)?;
     replace(path, |writer| writer.write_all(bytes))
 }
 
 /// Says whether writing to `path` can work as far as that can be known now, and leaves nothing behind.
 pub fn check_writable(path: &Path) -> Result<(), Error> {
-    check_target(path)?;
+    let path = &target(path)?;
     let folder = folder_of(path);
     if !folder.is_dir() {
         return Err(unwritable(
@@ -62,24 +65,42 @@ pub fn check_writable(path: &Path) -> Result<(), Error> {
         .map_err(|error| unwritable(path, plain(&error)))
 }
 
-/// Refuses what renaming would replace although it is no file that a program wrote: a folder, a device
-/// such as `/dev/null`, a file that its owner protects.
-fn check_target(path: &Path) -> Result<(), Error> {
-    if path.file_name().is_none() {
-        return Err(unwritable(path, "it has no file name".to_owned()));
-    }
-    let reason = match path.metadata() {
+/// What renaming is to replace: the file that a name stands for, where it is a link. Refuses what is no file that a
+/// program wrote: a folder, a device such as `/dev/null`, a file that its owner protects.
+fn target(path: &Path) -> Result<PathBuf, Error> {
+    let own = followed(path)
+        .ok_or_else(|| unwritable(path, "it is a link that leads back to itself".to_owned()))?;
+    let reason = match own.metadata() {
+        _ if own.file_name().is_none() => "it has no file name",
         Ok(found) if found.is_dir() => "it is a folder",
         Ok(found) if !found.is_file() => "it is no ordinary file",
         Ok(found) if found.permissions().readonly() => "the file there is read-only",
-        Ok(_) | Err(_) => return Ok(()),
+        Ok(_) | Err(_) => return Ok(own),
     };
     Err(unwritable(path, reason.to_owned()))
+}
+
+/// Where a chain of links leads to, whether or not something is there; `None` where it has no end.
+fn followed(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS {
+        match path.read_link() {
+            Ok(next) => path = folder_of(&path).join(next),
+            Err(_) => return Some(path),
+        }
+    }
+    None
 }
 
 /// Makes a folder, and those above it, where there is none.
 pub fn make_folder(path: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(path).map_err(|error| unwritable(path, plain(&error)))
+}
+
+/// Makes a folder where there is none, and says whether files can be written there.
+pub fn writable_folder(path: &Path) -> Result<(), Error> {
+    make_folder(path)?;
+    check_writable(&path.join("file"))
 }
 
 /// Puts what `fill` writes in the place of `path`, when all of it is on the disk.
@@ -198,7 +219,7 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 /// An error without the temporary file's name, which says nothing to anybody.
-fn plain(error: &io::Error) -> String {
+pub(crate) fn plain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such folder".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -206,6 +227,7 @@ fn plain(error: &io::Error) -> String {
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
         io::ErrorKind::FileTooLarge => "it is larger than a file may be".to_owned(),
         io::ErrorKind::QuotaExceeded => "the disk quota is used up".to_owned(),
+        io::ErrorKind::AlreadyExists => "what is there is no folder".to_owned(),
         io::ErrorKind::NotADirectory => "a part of the path is a file, not a folder".to_owned(),
         kind => match error.raw_os_error() {
             Some(code) => io::Error::from_raw_os_error(code).to_string(),

@@ -294,6 +294,47 @@ fn a_cut_file_says_how_much_is_missing() {
 }
 
 #[test]
+fn a_packed_file_has_its_end_or_is_an_error() {
+    let folder = reference();
+    let packed = gzip(&[0, 0, 8, 1, 0, 0, 0, 2, 5, 6]);
+    assert_eq!(
+        one(&write(&folder, "x.idx.gz", &packed)),
+        array(&[2], &[5u8, 6])
+    );
+    let mut other = packed.clone();
+    let at = other.len() - 6;
+    other[at] ^= 1;
+    let cut = &packed[..packed.len() - 3];
+    for (bytes, says) in [(&other[..], "checksum"), (cut, "breaks off")] {
+        let error = read(&write(&folder, "y.idx.gz", bytes)).unwrap_err();
+        assert!(
+            matches!(&error, Error::Data(DataError::FileUnreadable { reason, .. }) if reason.contains(says)),
+            "{error}"
+        );
+    }
+    let path = write(&folder, "z.idx.gz", &[0, 0, 8, 1, 0, 0, 0, 2, 5, 6]);
+    let (expected, found) = ("1f 8b".to_owned(), vec![0, 0, 8, 1]);
+    assert_eq!(
+        refused(&path),
+        Error::Data(DataError::WrongMagic {
+            path,
+            expected,
+            found
+        })
+    );
+}
+
+#[test]
+fn a_quote_that_is_not_closed_does_not_swallow_the_rows() {
+    let folder = reference();
+    let error = refused(&write(&folder, "q.csv", b"\"a,b\n1,2\n3,4\n"));
+    assert!(
+        error.to_string().contains("is a quote not closed?"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_file_of_another_kind_shows_its_first_bytes() {
     let folder = reference();
     for name in ["a.npy", "a.npz", "a.idx", "a.safetensors"] {

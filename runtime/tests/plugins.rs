@@ -3,13 +3,14 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{ADD, add_signature, cpu_plugin};
 use tempfile::TempDir;
 use tpuc_runtime::client::{Client, ClientOptions, CompileOptions};
-use tpuc_runtime::error::{DataError, PluginError, ProgramError};
+use tpuc_runtime::error::{PluginError, ProgramError};
 use tpuc_runtime::plugin::{Device, Plugin, Wheel};
 use tpuc_runtime::{Error, Surroundings};
 
@@ -106,12 +107,19 @@ fn files_that_are_no_library() {
         refused(&path),
         Error::Plugin(PluginError::FileMissing { path })
     );
-    let path = folder.path().to_path_buf();
-    let reason = "it is a folder".to_owned();
-    assert_eq!(
-        refused(&path),
-        Error::Data(DataError::FileUnreadable { path, reason })
-    );
+    let round = folder.path().join("round.so");
+    symlink("round.so", &round).unwrap();
+    for (path, reason) in [
+        (folder.path().to_path_buf(), "it is a folder"),
+        ("/dev/null".into(), "it is no ordinary file"),
+        (round, "Too many levels of symbolic links (os error 40)"),
+    ] {
+        let reason = reason.to_owned();
+        assert_eq!(
+            refused(&path),
+            Error::Plugin(PluginError::Unloadable { path, reason })
+        );
+    }
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn wrong_arguments_are_refused_before_the_call() {
         Error::Program(ProgramError::ArgumentType { index: 0, .. })
     ));
 
-    let deleted = upload(&client, &[4], &[1.0f32; 4]);
+    let mut deleted = upload(&client, &[4], &[1.0f32; 4]);
     deleted.delete().unwrap();
     let gone = run(vec![Input::Keep(&x), Input::Keep(&deleted)]);
     assert!(matches!(

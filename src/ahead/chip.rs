@@ -43,5 +43,5 @@ const CHIPS: [Chip; 3] = [
 /// The chip of a target such as `v6e:2x2`; `None` for those of which only the compiler knows something.
 pub fn of_target(target: &str) -> Option<&'static Chip> {
     let family = target.split(':').next()?;
-    CHIPS.iter().find(|c| c.family == family)
+    CHIPS.iter().find(|c| c.family.eq_ignore_ascii_case(family))
 }

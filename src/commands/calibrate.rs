@@ -94,7 +94,7 @@ pub fn calibrate() -> Result<(), Failure> {
     let (client, plugin) = client(At::device(Some("cpu")), &around)?;
     let version = version_text(plugin.stablehlo_version());
     let mut executables = Vec::new();
-    for (func, module, signature) in pipeline::modules(&plan, &checked.sources)? {
+    for (func, module, signature) in pipeline::modules(&plan, &checked.sources, &[])? {
         let code = module.to_program(&version).map_err(pipeline::internal)?;
         let options = compile_options(&client);
         executables.push(client.compile(&func.name, &code, signature, &options)?);

@@ -31,7 +31,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     }
     let fails = |s| s == Severity::Error || args.deny.is_some();
     match checked.diagnostics.iter().any(|d| fails(d.severity)) {
-        true => Err(Failure::Program),
+        true => Err(pipeline::failure(&checked.diagnostics)),
         false => Ok(()),
     }
 }

@@ -20,7 +20,7 @@ use tpuc_runtime::client::{CompileOptions, Compiled, Topology};
 use tpuc_runtime::error::ProgramError;
 use tpuc_runtime::plugin::{Device, Plugin};
 use tpuc_runtime::prebuilt::Prebuilt;
-use tpuc_runtime::{Error, Surroundings};
+use tpuc_runtime::{Error, Surroundings, save};
 
 pub fn compile(args: &CompileArgs) -> Result<(), Failure> {
     let around = Surroundings::of_process();
@@ -30,6 +30,12 @@ pub fn compile(args: &CompileArgs) -> Result<(), Failure> {
         Some(name) => Device::parse(name)?,
         None => Device::Tpu,
     };
+    if let Some(path) = &args.html {
+        save::check_writable(path)?;
+    }
+    if let Some(folder) = &args.output {
+        save::writable_folder(folder)?;
+    }
     let plugin = Plugin::open(&device, &around)?;
     let topology = Topology::open(&plugin, &args.target)?;
     mesh::settle(&mut program, topology.device_count(), false)?;
@@ -101,7 +107,7 @@ fn report(
     let used: usize = plan.mesh.iter().map(|(_, size)| size).product();
     let version = version_text(plugin.stablehlo_version());
     let mut lowered = Vec::new();
-    for (func, module, signature) in pipeline::modules(plan, sources)? {
+    for (func, module, signature) in pipeline::modules(plan, sources, &[])? {
         let code = module.to_program(&version).map_err(pipeline::internal)?;
         lowered.push((func, code, signature));
     }
@@ -184,9 +190,10 @@ fn run(
         })
         .collect();
     let times = times?;
-    let seconds = |counts: &Counts| -> f64 {
+    // Not `sum`, which is -0 of nothing.
+    let seconds = |counts: &Counts| {
         let all = times.iter().zip(&counts.programs);
-        all.map(|(t, count)| t * count.times as f64).sum()
+        all.fold(0.0, |sum, (t, count)| sum + t * count.times as f64)
     };
     let price = args.price.unwrap_or(chip.price);
     let dollars = |seconds: f64| seconds / 3600.0 * price * topology.device_count() as f64;

@@ -97,7 +97,11 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
             }
             let mut plan = plan(args, &program, &sources)?;
             optimise(args, &mut plan, &sources, &around)?;
-            modules(args, &plan, &sources, device)
+            let names = match &args.function {
+                Some(name) => pipeline::input_names(&program, name, &sources)?,
+                None => Vec::new(),
+            };
+            modules(args, &plan, &sources, &names, device)
         }
     }
 }
@@ -204,10 +208,11 @@ fn modules(
     args: &DumpArgs,
     plan: &Plan,
     sources: &Sources,
+    names: &[String],
     device: Option<(Client, Plugin)>,
 ) -> Result<String, Failure> {
     let mut texts = Vec::new();
-    for (func, module, signature) in pipeline::modules(plan, sources)? {
+    for (func, module, signature) in pipeline::modules(plan, sources, names)? {
         texts.push(match &device {
             None => module.to_text(args.locations),
             Some((client, plugin)) => {

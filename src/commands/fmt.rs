@@ -8,45 +8,47 @@ use std::path::Path;
 use tpuc_lang::source::Sources;
 
 pub fn fmt(args: &FmtArgs) -> Result<(), Failure> {
-    let mut all_well = true;
+    let mut worst = 0;
     for file in &args.files {
-        let from_stdin = file.as_os_str() == "-";
-        let text = if from_stdin {
-            stdin()?
-        } else {
-            pipeline::read(file)?
-        };
-        let shown = if from_stdin {
-            "<stdin>".to_string()
-        } else {
-            file.display().to_string()
-        };
-        let formatted = match tpuc_lang::fmt::format(&text) {
-            Ok(formatted) => formatted,
-            Err(diagnostics) => {
-                let mut sources = Sources::default();
-                sources.add(shown, text);
-                pipeline::print_diagnostics(&diagnostics, &sources);
-                all_well = false;
-                continue;
-            }
-        };
-        if args.check {
-            if formatted != text {
-                println!("{shown} is not formatted");
-                all_well = false;
-            }
-        } else if from_stdin {
-            print!("{formatted}");
-        } else if formatted != text {
-            write(file, &formatted)?;
+        // The other files are formatted none the less.
+        if let Err(failure) = format(file, args.check) {
+            eprint!("{failure}");
+            worst = worst.max(failure.exit_code());
         }
     }
-    if all_well {
-        Ok(())
-    } else {
-        Err(Failure::Program)
+    match worst {
+        0 => Ok(()),
+        1 => Err(Failure::Program),
+        _ => Err(Failure::Said),
     }
+}
+
+fn format(file: &Path, check: bool) -> Result<(), Failure> {
+    let from_stdin = file.as_os_str() == "-";
+    let (text, shown) = match from_stdin {
+        true => (stdin()?, "<stdin>".to_string()),
+        false => (pipeline::read(file)?, file.display().to_string()),
+    };
+    let formatted = match tpuc_lang::fmt::format(&text) {
+        Ok(formatted) => formatted,
+        Err(diagnostics) => {
+            let mut sources = Sources::default();
+            sources.add(shown, text);
+            pipeline::print_diagnostics(&diagnostics, &sources);
+            return Err(Failure::Program);
+        }
+    };
+    let changed = formatted != text;
+    if check && changed {
+        println!("{shown} is not formatted");
+        return Err(Failure::Program);
+    }
+    match check {
+        false if from_stdin => print!("{formatted}"),
+        false if changed => write(file, &formatted)?,
+        _ => {}
+    }
+    Ok(())
 }
 
 fn stdin() -> Result<String, Failure> {

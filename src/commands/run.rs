@@ -16,11 +16,11 @@ use crate::hosts;
 use crate::pipeline::{self, place_of};
 use crate::progress::Progress;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag::{register, register_conditional_shutdown};
+use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Instant, SystemTime};
 use tpuc_compiler::ir::op::Effect;
 use tpuc_compiler::ir::{Func, Value};
@@ -81,8 +81,11 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if first {
         check_paths(&plan.steps).map_err(|(e, span)| located(e, span, &sources))?;
     }
-    let prebuilt = args.executables.as_deref().map(Prebuilt::at);
-    let checkpoints = checkpoints(args);
+    for folder in args.log.iter().filter(|_| first).chain(&args.profile) {
+        save::writable_folder(folder)?;
+    }
+    let prebuilt = args.executables.as_deref().map(prebuilt).transpose()?;
+    let checkpoints = checkpoint::Options::of(args);
     let job = Job {
         plan: &plan,
         sources: &sources,
@@ -108,19 +111,16 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     Ok(member.map_or(Ok(()), |member| member.leave())?)
 }
 
-fn checkpoints(args: &RunArgs) -> Option<checkpoint::Options> {
-    let folder = args.checkpoint.clone()?;
-    let mut command: Vec<String> = std::env::args().skip(1).collect();
-    if !args.resume {
-        command.push("--resume".into());
+/// What `tpuc compile -o` left in a folder.
+fn prebuilt(folder: &Path) -> Result<Prebuilt, Failure> {
+    match folder.is_dir() {
+        true => Ok(Prebuilt::at(folder)),
+        false => Err(Failure::runtime(
+            "E0901",
+            format!("there is no folder `{}`", folder.display()),
+            Some("`tpuc compile FILE --target CHIPS -o DIR` makes one".into()),
+        )),
     }
-    Some(checkpoint::Options {
-        folder,
-        every: args.every,
-        keep: args.keep,
-        resume: args.resume,
-        command: format!("tpuc {}", command.join(" ")),
-    })
 }
 
 /// Where a program is to run: the device, and this host among those that make the devices up.
@@ -501,15 +501,16 @@ pub fn version_text(plugin: Option<[i64; 3]>) -> String {
     format!("{a}.{b}.{c}")
 }
 
-/// Set by the first Ctrl-C; the second ends the process at once.
-fn on_interrupt() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
+/// The first signal that asks the run to stop, or 0; the second ends the process at once.
+fn on_interrupt() -> Arc<AtomicUsize> {
+    let (asked, which) = (Arc::new(AtomicBool::new(false)), Arc::default());
     for signal in [SIGINT, SIGTERM] {
         // Where signals cannot be caught they end the process, and its last checkpoint stays.
-        let _ = register_conditional_shutdown(signal, 130, Arc::clone(&flag));
-        let _ = register(signal, Arc::clone(&flag));
+        let _ = register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked));
+        let _ = register(signal, Arc::clone(&asked));
+        let _ = register_usize(signal, Arc::clone(&which), signal as usize);
     }
-    flag
+    which
 }
 
 /// The failure with the source line it belongs to.

@@ -4,11 +4,13 @@
 //! of `main` that is still needed waits in a slot. Values that the loop does not change are written once.
 
 use super::{Backend, Executor, Located};
+use crate::cli::RunArgs;
 use crate::failure::Failure;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tpuc_compiler::plan::{self, Carried, Plan, Slot, StepKind};
 use tpuc_lang::span::Span;
 use tpuc_runtime::checkpoint::{Checkpoint, Digest, Folder, Place, digest_of};
@@ -26,13 +28,39 @@ pub struct Options {
     pub command: String,
 }
 
+impl Options {
+    /// `None` where no checkpoints are asked for.
+    pub fn of(args: &RunArgs) -> Option<Options> {
+        let own = std::env::args_os().skip(1);
+        let more = (!args.resume).then(|| "--resume".into());
+        let command: Vec<String> = own.chain(more).map(|a| quoted(&a)).collect();
+        Some(Options {
+            folder: args.checkpoint.clone()?,
+            every: args.every,
+            keep: args.keep,
+            resume: args.resume,
+            command: format!("tpuc {}", command.join(" ")),
+        })
+    }
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: &OsStr) -> String {
+    let text = argument.to_string_lossy();
+    let plain = |c: char| c.is_alphanumeric() || "-_=+./,:@%".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.into_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
 /// The checkpoints of one run.
 pub struct Checkpoints {
     folder: Folder,
     every: usize,
     command: String,
-    /// Set when the user wants the run to stop.
-    interrupted: Arc<AtomicBool>,
+    /// The signal that wants the run to stop; 0 while none has come.
+    interrupted: Arc<AtomicUsize>,
     /// What the loop being run does not change: its digest, once it is written.
     shared: Option<Digest>,
     /// Whether a checkpoint is there to resume from.
@@ -46,7 +74,7 @@ impl Checkpoints {
     pub fn open(
         options: &Options,
         plan: &Plan,
-        interrupted: Arc<AtomicBool>,
+        interrupted: Arc<AtomicUsize>,
         silent: bool,
     ) -> Result<(Checkpoints, Option<Checkpoint>), Failure> {
         let mut loops = false;
@@ -268,11 +296,35 @@ impl<B: Backend> Executor<'_, B> {
 
     /// Ends the run where the user wants that: programs end where they are, so this is asked between them.
     pub(super) fn check_interrupt(&self) -> Result<(), Failure> {
-        match &self.checkpoints {
-            Some(c) if c.interrupted.load(Ordering::Relaxed) => {
-                Err(Failure::Interrupted { help: c.way_on() })
-            }
-            _ => Ok(()),
+        let Some(checkpoints) = &self.checkpoints else {
+            return Ok(());
+        };
+        match checkpoints.interrupted.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            signal => Err(Failure::Interrupted {
+                signal: signal as u8,
+                help: checkpoints.way_on(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_come_back_from_a_shell() {
+        for (argument, shown) in [
+            ("runs/a.b-c_1", "runs/a.b-c_1"),
+            ("LR=1e-3", "LR=1e-3"),
+            ("a b.tl", "'a b.tl'"),
+            ("it's", r"'it'\''s'"),
+            ("$HOME", "'$HOME'"),
+            ("", "''"),
+            ("größe", "größe"),
+        ] {
+            assert_eq!(quoted(OsStr::new(argument)), shown);
         }
     }
 }

@@ -90,6 +90,9 @@ pub struct Note {
     pub took: Duration,
 }
 
+/// Why an executable that was compiled ahead of time may not load.
+const OTHER_DEVICES: &str = "`--executables` has it from `tpuc compile`, for other devices or by another version of the plugin: compile it again, or leave the option out";
+
 type Noted = (Executable, Note);
 
 fn executable(client: &Client, program: Lowered, stores: Stores<'_>) -> Result<Noted, Failure> {
@@ -113,7 +116,21 @@ fn executable(client: &Client, program: Lowered, stores: Stores<'_>) -> Result<N
     if let Some(prebuilt) = stores.prebuilt
         && let Some(bytes) = prebuilt.get(&name, &code)
     {
-        let loaded = client.load(&name, &bytes, signature)?;
+        let loaded = client.load(&name, &bytes, signature);
+        let loaded = loaded.map_err(|error| match Failure::from(error) {
+            Failure::Device {
+                code,
+                program,
+                message,
+                ..
+            } => Failure::Device {
+                code,
+                program,
+                message,
+                help: Some(OTHER_DEVICES.into()),
+            },
+            other => other,
+        })?;
         return Ok((loaded, note("compiled ahead of time".into())));
     }
     let Some(cache) = stores.cache else {

@@ -149,32 +149,26 @@ fn tree_shape(ty: &Ty) -> TreeShape {
 
 /// Dotted paths of the leaves below `root`: `opt.m.w1`, `0.b`; a bare tensor without a root is `value`.
 pub(super) fn leaf_names(ty: &Ty, root: &str) -> Vec<String> {
-    fn go(ty: &Ty, path: &str, out: &mut Vec<String>) {
-        let join = |name: &str| {
-            if path.is_empty() {
-                name.to_string()
-            } else {
-                format!("{path}.{name}")
-            }
+    // The names of files may be empty, so an empty path is not the same as none.
+    fn go(ty: &Ty, path: Option<&str>, out: &mut Vec<String>) {
+        let join = |name: &str| match path {
+            None => name.to_string(),
+            Some(path) => format!("{path}.{name}"),
         };
         match ty {
             Ty::Tuple(fields) => fields
                 .iter()
                 .enumerate()
-                .for_each(|(i, t)| go(t, &join(&i.to_string()), out)),
-            Ty::Record(fields) => fields.iter().for_each(|(n, t)| go(t, &join(n), out)),
+                .for_each(|(i, t)| go(t, Some(&join(&i.to_string())), out)),
+            Ty::Record(fields) => fields.iter().for_each(|(n, t)| go(t, Some(&join(n)), out)),
             Ty::Fn(..) => {}
             Ty::Tensor(..) | Ty::Tree { .. } | Ty::Var(_) | Ty::Error => {
-                out.push(if path.is_empty() {
-                    "value".to_string()
-                } else {
-                    path.to_string()
-                });
+                out.push(path.unwrap_or("value").to_string());
             }
         }
     }
     let mut out = Vec::new();
-    go(ty, root, &mut out);
+    go(ty, (!root.is_empty()).then_some(root), &mut out);
     out
 }
 

@@ -195,8 +195,8 @@ impl Buffer {
     }
 
     /// Gives the device memory back before the buffer is dropped. Using it afterwards is an error.
-    pub fn delete(&self) -> Result<(), Error> {
-        for shard in &self.shards {
+    pub fn delete(&mut self) -> Result<(), Error> {
+        for shard in &mut self.shards {
             shard.raw.delete().map_err(call_error)?;
         }
         Ok(())

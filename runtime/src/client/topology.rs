@@ -4,7 +4,7 @@ use super::compile::compile_error;
 use super::dump::Dump;
 use super::{CompileOptions, OverrideValue, Signature, call_error};
 use crate::error::{Error, PluginError, ProgramError};
-use crate::ffi::{self, CompiledMemory, Failure, NamedValue, OptionValue};
+use crate::ffi::{self, CompiledMemory, NamedValue, OptionValue};
 use crate::plugin::Plugin;
 
 /// Devices by description, such as four chips of a TPU v6e in a square.
@@ -44,22 +44,19 @@ pub struct Compiled {
 }
 
 impl Topology {
-    /// `name`: in the plugin's own form, such as `v6e:2x2`. Errors when it knows no such devices.
+    /// `name`: the family and the chips of each side, such as `v6e:2x2`. Errors when the plugin knows no such devices.
     pub fn open(plugin: &Plugin, name: &str) -> Result<Topology, Error> {
-        let unknown = |failure: Failure| {
+        let unknown = |message: &str| {
             Error::Plugin(PluginError::TargetUnknown {
                 found: name.to_owned(),
-                message: failure.message,
+                message: message.to_owned(),
             })
         };
-        let raw = ffi::Topology::create(plugin.api(), name).map_err(unknown)?;
+        check_form(name).map_err(unknown)?;
+        let raw = ffi::Topology::create(plugin.api(), name);
+        let raw = raw.map_err(|failure| unknown(&failure.message))?;
         let chips = raw.devices().map_err(call_error)?;
-        let Some(first) = chips.first() else {
-            return Err(Error::Plugin(PluginError::TargetUnknown {
-                found: name.to_owned(),
-                message: "it has no devices".to_owned(),
-            }));
-        };
+        let first = chips.first().ok_or_else(|| unknown("it has no devices"))?;
         Ok(Topology {
             name: name.to_owned(),
             flags: plugin.flags(),
@@ -123,6 +120,21 @@ impl Topology {
     }
 }
 
+/// What libtpu takes for a name and cannot bear, such as a side without chips, ends the process.
+fn check_form(name: &str) -> Result<(), &'static str> {
+    let (family, sides) = name
+        .split_once(':')
+        .ok_or("there is no colon between a family and its chips")?;
+    if family.is_empty() || !family.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return Err("a family is of letters and digits");
+    }
+    let number = |side: &str| side.parse::<u32>().is_ok_and(|chips| chips > 0);
+    match sides.split('x').all(number) {
+        true => Ok(()),
+        false => Err("each side has a number of chips, at least 1"),
+    }
+}
+
 fn memory(attributes: &[NamedValue]) -> Option<u64> {
     let limit = attributes
         .iter()
@@ -138,5 +150,37 @@ fn figure(cost: &[NamedValue], name: &str) -> Option<f64> {
     match cost.iter().find(|c| c.name == name)?.value {
         OptionValue::Float(sum) if sum > 0.0 => Some(f64::from(sum)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_chips_reach_the_plugin() {
+        for name in ["v6e:1x1", "v5p:2x2x1", "tpu7x:4x4x4", "V6E:16x16", "v4:8"] {
+            assert_eq!(check_form(name), Ok(()), "{name}");
+        }
+        for name in [
+            "",
+            "v6e",
+            "v6e-4",
+            "v6e:",
+            ":1x1",
+            "v6e:0x0",
+            "v6e:1x0",
+            "v6e:1x",
+            "v6e:x1",
+            "v6e:-1x1",
+            "v6e:4294967296x1",
+            "v6e:1 x1",
+            "v6e=1x1",
+            "v6e:1x1\n",
+            "é:1x1",
+            "v6e:1x1_twisted",
+        ] {
+            assert!(check_form(name).is_err(), "{name}");
+        }
     }
 }

@@ -77,6 +77,12 @@ fn parse(path: &Path) -> Result<Table, Error> {
     {
         table.columns = record.len();
         if is_first && record.iter().any(|cell| number(cell).is_none()) {
+            // A quote that nothing closes takes in all that follows, line by line.
+            if record.iter().any(|cell| cell.contains('\n')) {
+                return Err(malformed(
+                    "a name of a column has several lines; is a quote not closed?".to_owned(),
+                ));
+            }
             table.names = Some(record.iter().map(str::to_owned).collect());
         } else {
             for (column, cell) in record.iter().enumerate() {

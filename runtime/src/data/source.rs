@@ -1,7 +1,7 @@
 //! An open data file, plain or gzip'd, that knows where it is for its errors.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -21,6 +21,8 @@ pub struct Source<'a> {
     is_file: bool,
 }
 
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
 /// From this many bytes on the elements of a file are mapped, not read.
 const MAP_FROM: usize = 1 << 20;
 
@@ -29,8 +31,18 @@ impl<'a> Source<'a> {
     pub fn open(path: &Path) -> Result<Source<'a>, Error> {
         let (file, len) = open_file(path)?;
         let is_gzip = path.extension().is_some_and(|ending| ending == "gz");
-        let buffered = BufReader::with_capacity(1 << 16, file);
+        let mut buffered = BufReader::with_capacity(1 << 16, file);
         Ok(if is_gzip {
+            let start = buffered
+                .fill_buf()
+                .map_err(|error| unreadable(path, &error))?;
+            if !start.starts_with(GZIP) {
+                return Err(Error::Data(DataError::WrongMagic {
+                    path: path.to_path_buf(),
+                    expected: "1f 8b".to_owned(),
+                    found: start[..start.len().min(4)].to_vec(),
+                }));
+            }
             Source::new(path, MultiGzDecoder::new(buffered), None)
         } else {
             Source {
@@ -92,10 +104,12 @@ impl<'a> Source<'a> {
         if found < wanted {
             return Err(self.truncated(expected, header + found as u64));
         }
-        if !self.take(1)?.as_slice().is_empty() {
-            return Err(self.malformed("array", "there are more bytes than its header announces"));
+        // At its end a compressed stream is compared with its checksum, if that is there.
+        let more = self.reader.read(&mut [0]);
+        match more.map_err(|error| unreadable(&self.path, &error))? {
+            0 => Ok(bytes),
+            _ => Err(self.malformed("array", "there are more bytes than its header announces")),
         }
-        Ok(bytes)
     }
 
     /// A part of the file; `None` where the file system maps no files, so that it has to be read.
@@ -157,15 +171,18 @@ impl<R: Read> Read for Forgiving<R> {
     }
 }
 
-/// An open file and its length. A folder is an error here, not at the first read.
+/// An open file and its length. A folder is an error here, not at the first read; and so is what gives its bytes only
+/// once, such as a pipe: the types of data are read before the data.
 pub fn open_file(path: &Path) -> Result<(File, u64), Error> {
     let open = || {
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
+        let metadata = path.metadata()?;
         if metadata.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
-        Ok((file, metadata.len()))
+        if !metadata.is_file() {
+            return Err(io::Error::other("it is no ordinary file"));
+        }
+        Ok((File::open(path)?, metadata.len()))
     };
     open().map_err(|error| unreadable(path, &error))
 }
@@ -185,6 +202,9 @@ pub fn unreadable(path: &Path, error: &io::Error) -> Error {
             io::ErrorKind::NotFound => "there is no such file".to_owned(),
             io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
             io::ErrorKind::OutOfMemory => "it does not fit into memory".to_owned(),
+            io::ErrorKind::UnexpectedEof => {
+                "its compressed data breaks off before its end".to_owned()
+            }
             _ => error.to_string(),
         },
     })

@@ -44,7 +44,7 @@ pub enum DataError {
     UnsupportedElement { path: PathBuf, found: String },
     #[error("{path} has a name of no known data format")]
     UnknownFormat { path: PathBuf },
-    #[error("{path}, line {line}, column {column}: expected a number, found \"{found}\"")]
+    #[error("{path}, line {line}, column {column}: expected a number, found {found:?}")]
     CsvCell {
         path: PathBuf,
         line: u64,

@@ -4,8 +4,9 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use pjrt_sys::{
-    PJRT_Buffer, PJRT_Buffer_Delete_Args, PJRT_Buffer_Destroy_Args, PJRT_Buffer_IsDeleted_Args,
-    PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Tiled,
+    PJRT_Buffer, PJRT_Buffer_Delete_Args, PJRT_Buffer_Destroy_Args,
+    PJRT_Buffer_GetMemoryLayout_Args, PJRT_Buffer_IsDeleted_Args, PJRT_Buffer_MemoryLayout,
+    PJRT_Buffer_MemoryLayout_Tiled,
     PJRT_Buffer_MemoryLayout_Type_PJRT_Buffer_MemoryLayout_Type_Tiled,
     PJRT_Buffer_OnDeviceSizeInBytes_Args, PJRT_Buffer_ReadyEvent_Args,
     PJRT_Buffer_ToHostBuffer_Args, PJRT_Buffer_Type, PJRT_Buffer_Type_PJRT_Buffer_Type_BF16,
@@ -15,6 +16,7 @@ use pjrt_sys::{
     PJRT_Buffer_Type_PJRT_Buffer_Type_S32, PJRT_Buffer_Type_PJRT_Buffer_Type_S64,
     PJRT_Buffer_Type_PJRT_Buffer_Type_U8, PJRT_Buffer_Type_PJRT_Buffer_Type_U16,
     PJRT_Buffer_Type_PJRT_Buffer_Type_U32, PJRT_Buffer_Type_PJRT_Buffer_Type_U64,
+    PJRT_Buffer_UnsafePointer_Args,
 };
 
 use super::api::{Failure, call};
@@ -66,6 +68,12 @@ impl Buffer {
     /// Waits for the buffer and copies it, dense and row-major, into `target`, which must be at
     /// least as large. `rank` is the buffer's.
     pub fn copy_to_host(&self, rank: usize, target: &mut [u8]) -> Result<(), Failure> {
+        if self.client.is_cpu() {
+            self.ready()?.wait()?;
+            if self.copy_here(rank, target) {
+                return Ok(());
+            }
+        }
         let minor_to_major: Vec<i64> = (0..rank as i64).rev().collect();
         let mut tiled = PJRT_Buffer_MemoryLayout_Tiled::new();
         tiled.minor_to_major = minor_to_major.as_ptr();
@@ -87,8 +95,31 @@ impl Buffer {
         event.wait()
     }
 
+    /// Copies an array that is there from the memory of this process, where the CPU has it; the plugin's own copy is made
+    /// by a thread of its own, which takes far longer to wake than a number to copy. Whether it is copied: not where the
+    /// array does not lie dense and row-major.
+    fn copy_here(&self, rank: usize, target: &mut [u8]) -> bool {
+        let mut layout = PJRT_Buffer_GetMemoryLayout_Args::new();
+        layout.buffer = self.raw.as_ptr();
+        let mut args = PJRT_Buffer_UnsafePointer_Args::new();
+        args.buffer = self.raw.as_ptr();
+        if !self.device_size().is_ok_and(|size| size >= target.len())
+            || call!(self.client.api(), PJRT_Buffer_GetMemoryLayout, layout).is_err()
+            || call!(self.client.api(), PJRT_Buffer_UnsafePointer, args).is_err()
+            || args.buffer_pointer == 0
+            || !is_row_major(&layout.layout, rank)
+        {
+            return false;
+        }
+        let source = args.buffer_pointer as *const u8;
+        // SAFETY: the buffer is on the CPU, its contents are there, and it has at least as many bytes. It stays while
+        // `self` is borrowed: nothing gives it away or deletes it that does not have it whole.
+        target.copy_from_slice(unsafe { std::slice::from_raw_parts(source, target.len()) });
+        true
+    }
+
     /// Gives the memory back; the handle stays and says that it is deleted.
-    pub fn delete(&self) -> Result<(), Failure> {
+    pub fn delete(&mut self) -> Result<(), Failure> {
         let mut args = PJRT_Buffer_Delete_Args::new();
         args.buffer = self.raw.as_ptr();
         call!(self.client.api(), PJRT_Buffer_Delete, args)
@@ -118,6 +149,24 @@ impl Drop for Buffer {
         // A failing destroy leaves nothing to do: the handle is gone either way.
         let _ = call!(self.client.api(), PJRT_Buffer_Destroy, args);
     }
+}
+
+/// Whether an array of that many dimensions lies row after row, the last axis closest, without tiles.
+fn is_row_major(layout: &PJRT_Buffer_MemoryLayout, rank: usize) -> bool {
+    if layout.type_ != PJRT_Buffer_MemoryLayout_Type_PJRT_Buffer_MemoryLayout_Type_Tiled {
+        return false;
+    }
+    // SAFETY: the type says which of the two it is.
+    let tiled = unsafe { layout.__bindgen_anon_1.tiled };
+    if rank == 0 {
+        return tiled.num_tiles == 0;
+    }
+    if tiled.num_tiles != 0 || tiled.minor_to_major_size != rank || tiled.minor_to_major.is_null() {
+        return false;
+    }
+    // SAFETY: the plugin says that it has so many entries; they live as long as the buffer.
+    let order = unsafe { std::slice::from_raw_parts(tiled.minor_to_major, rank) };
+    order.iter().copied().eq((0..rank as i64).rev())
 }
 
 /// The C API's number for an element type. Every [`DType`] has one, so no call can pass a bad one.

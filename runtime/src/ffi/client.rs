@@ -29,6 +29,8 @@ pub struct Client {
     api: Api,
     raw: NonNull<PJRT_Client>,
     devices: Vec<Device>,
+    /// Whether its devices have their arrays in the memory of this process.
+    is_cpu: bool,
     /// By which the plugin may find other processes for as long as the client is there.
     _store: Option<Lent>,
 }
@@ -90,9 +92,11 @@ impl Client {
             api,
             raw,
             devices: Vec::new(),
+            is_cpu: false,
             _store: store,
         };
         client.devices = client.read_devices()?;
+        client.is_cpu = client.platform_name()? == "cpu";
         Ok(Arc::new(client))
     }
 
@@ -128,6 +132,10 @@ impl Client {
 
     pub fn api(&self) -> Api {
         self.api
+    }
+
+    pub(super) fn is_cpu(&self) -> bool {
+        self.is_cpu
     }
 
     /// Of all processes.

@@ -36,6 +36,13 @@ impl Plugin {
         if cfg!(target_os = "linux") {
             elf::check(&path)?;
         }
+        if is_libtpu(&path) && std::env::current_dir().is_err() {
+            return Err(Error::Plugin(PluginError::Unloadable {
+                path,
+                reason: "the current folder has been removed, and this library would end the process for it"
+                    .to_owned(),
+            }));
+        }
         let api = ffi::load(&path, || prepare(&path)).map_err(|failure| explain(&path, failure))?;
         // The attributes are news, not a condition: a plugin without them still runs.
         let attributes = api.attributes().unwrap_or_default();

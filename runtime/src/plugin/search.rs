@@ -1,10 +1,11 @@
 //! Where plugins are looked for, in order.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::name::Device;
-use crate::error::{DataError, Error, PluginError};
+use crate::error::{Error, PluginError};
 use crate::surroundings::Surroundings;
 
 /// Folders that plugins are installed to by other means.
@@ -53,11 +54,7 @@ pub fn find(device: &Device, around: &Surroundings) -> Result<PathBuf, Error> {
         return Ok(path.to_path_buf());
     }
     Err(match device {
-        Device::Path(path) if path.is_dir() => Error::Data(DataError::FileUnreadable {
-            path: path.clone(),
-            reason: "it is a folder".to_owned(),
-        }),
-        Device::Path(path) => Error::Plugin(PluginError::FileMissing { path: path.clone() }),
+        Device::Path(path) => no_file(path),
         Device::Cpu { .. } | Device::Tpu | Device::Cuda | Device::Rocm => {
             Error::Plugin(PluginError::NotFound {
                 device: device.to_string(),
@@ -65,6 +62,26 @@ pub fn find(device: &Device, around: &Surroundings) -> Result<PathBuf, Error> {
             })
         }
     })
+}
+
+/// Why there is no file at a path.
+fn no_file(path: &Path) -> Error {
+    let unloadable = |reason: String| {
+        Error::Plugin(PluginError::Unloadable {
+            path: path.to_path_buf(),
+            reason,
+        })
+    };
+    match path.metadata() {
+        Ok(found) if found.is_dir() => unloadable("it is a folder".to_owned()),
+        Ok(_) => unloadable("it is no ordinary file".to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Error::Plugin(PluginError::FileMissing {
+                path: path.to_path_buf(),
+            })
+        }
+        Err(error) => unloadable(error.to_string()),
+    }
 }
 
 /// Looks for the plugins of all named devices: what `tpuc devices` reports.
