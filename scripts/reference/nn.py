@@ -53,11 +53,11 @@ def batch_norm(p, x):
 
 
 # jax.nn has the sequence before the heads.
-def attention(q, k, v, causal=False):
+def attention(q, k, v, causal=False, mask=None):
     def swap(t):
         return jnp.swapaxes(t, 1, 2)
 
-    return swap(jax.nn.dot_product_attention(swap(q), swap(k), swap(v), is_causal=causal))
+    return swap(jax.nn.dot_product_attention(swap(q), swap(k), swap(v), is_causal=causal, mask=mask))
 
 
 def layers(out):
@@ -84,6 +84,11 @@ def layers(out):
     print("attention causal", text(attention(q, k, v, causal=True)), file=out)
     gradient = jax.grad(lambda *a: jnp.sum(attention(*a, causal=True) ** 2), argnums=(0, 1, 2))(q, k, v)
     print("attention gradient", text(gradient), file=out)
+    # The second position sees nothing.
+    mask = jnp.array([[1, 1, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1], [1, 0, 1, 0, 1], [1, 1, 1, 1, 1]], bool)
+    print("attention masked", text(attention(q, k, v, mask=mask)), file=out)
+    gradient = jax.grad(lambda *a: jnp.sum(attention(*a, mask=mask) ** 2), argnums=(0, 1, 2))(q, k, v)
+    print("attention masked gradient", text(gradient), file=out)
     keep = jax.random.bernoulli(jax.random.key(10), 1 - 0.3, x.shape)
     print("dropout", text(jnp.where(keep, x / (1 - 0.3), 0)), file=out)
 

@@ -63,6 +63,14 @@ SCHEDULES = {
     "cosine beyond": optax.cosine_decay_schedule(2.0, 37, alpha=0.25),
     "exponential growth": optax.exponential_decay(1e-3, 30, 1.7, transition_begin=10),
     "linear from 7": optax.linear_schedule(0.5, 0.5, 10, transition_begin=7),
+    "linear without steps": optax.linear_schedule(0.5, 0.1, 0),
+    "linear from before": optax.linear_schedule(0.5, 0.1, 10, transition_begin=-5),
+    "exponential without steps": optax.exponential_decay(0.5, 0, 0.9),
+    "exponential without rate": optax.exponential_decay(0.5, 10, 0.0, transition_begin=20),
+    "exponential from before": optax.exponential_decay(0.5, 10, 0.9, transition_begin=-5),
+    "warmup cosine without warm-up": optax.warmup_cosine_decay_schedule(0.1, 2.0, 0, 90),
+    "warmup cosine without peak": optax.warmup_cosine_decay_schedule(0.1, 0.0, 25, 90, end_value=0.05),
+    "piecewise to zero": optax.piecewise_constant_schedule(1.0, {10: 0.0, 40: 5.0}),
     "piecewise": optax.piecewise_constant_schedule(1.0, {10: 0.5, 40: 0.1, 80: 2.0}),
 }
 

@@ -24,9 +24,9 @@ pub fn unary(cx: &mut Cx, op: UnaryOp, x: Dual, y: Value) -> Result<Option<Value
             cx.scale(t, sign)
         }
         UnaryOp::Exp => cx.scale(t, y),
+        // Not `y + 1`, of which nothing is left far below 0.
         UnaryOp::Expm1 => {
-            let one = cx.e.like(y, 1.0);
-            let c = cx.e.add(y, one);
+            let c = cx.e.unary(UnaryOp::Exp, x);
             cx.scale(t, c)
         }
         UnaryOp::Log => cx.lin_div(t, x),
@@ -47,10 +47,11 @@ pub fn unary(cx: &mut Cx, op: UnaryOp, x: Dual, y: Value) -> Result<Option<Value
             cx.scale(t, c)
         }
         UnaryOp::Cbrt => {
-            let (one, three) = (cx.e.like(y, 1.0), cx.e.like(y, 3.0));
-            let square = cx.e.mul(y, y);
-            let square = cx.e.mul(three, square);
-            let c = cx.e.div(one, square);
+            // The inverse is squared, not the root: at 0 the derivative of that is infinite, too, and no NaN.
+            let (one, third) = (cx.e.like(y, 1.0), cx.e.like(y, 1.0 / 3.0));
+            let inverse = cx.e.div(one, y);
+            let square = cx.e.mul(inverse, inverse);
+            let c = cx.e.mul(third, square);
             cx.scale(t, c)
         }
         UnaryOp::Sin => {

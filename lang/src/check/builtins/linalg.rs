@@ -255,7 +255,7 @@ fn einsum(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     };
     let mut sizes: BTreeMap<char, ShapeItem> = BTreeMap::new();
     for ((letters, items), array) in spec.inputs.iter().zip(&shapes).zip(&arrays) {
-        for (&letter, item) in letters.iter().zip(items) {
+        for (at, (&letter, item)) in letters.iter().zip(items).enumerate() {
             if !spec.dots.contains(&letter) && !matches!(item, ShapeItem::Dim(_)) {
                 let problem = Problem::UnknownRank {
                     span: array.span,
@@ -265,13 +265,13 @@ fn einsum(cx: &mut Cx, a: &mut Args) -> Option<Out> {
                 cx.report(problem);
                 return None;
             }
+            // Of one operand a diagonal; of two, a dimension of 1 is stretched.
+            let again = letters[..at].contains(&letter);
             match sizes.get(&letter) {
                 Some(known) if shape::same(known, item) => {}
-                Some(ShapeItem::Dim(_)) if spec.dots.contains(&letter) && shape::is_one(item) => {}
+                Some(ShapeItem::Dim(_)) if !again && shape::is_one(item) => {}
                 Some(known)
-                    if spec.dots.contains(&letter)
-                        && shape::is_one(known)
-                        && matches!(item, ShapeItem::Dim(_)) =>
+                    if !again && shape::is_one(known) && matches!(item, ShapeItem::Dim(_)) =>
                 {
                     sizes.insert(letter, item.clone());
                 }
