@@ -88,8 +88,14 @@ impl Func {
 impl Inst {
     /// Its operands, then what its regions use from outside; not each once.
     pub fn uses(&self) -> Vec<Value> {
-        let captures = self.regions.iter().flat_map(Region::captures);
-        self.args.iter().copied().chain(captures).collect()
+        self.args.iter().copied().chain(self.captures()).collect()
+    }
+
+    /// What its regions use from around it, each once, in order of use.
+    pub fn captures(&self) -> Vec<Value> {
+        let mut scope = CaptureScope::default();
+        self.regions.iter().for_each(|r| scope.region(r));
+        scope.captures
     }
 
     /// Whether this, or an instruction in its regions, is such.

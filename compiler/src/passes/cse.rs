@@ -17,6 +17,7 @@ use super::copy::{Copier, Rewrite, has_effect, rewrite};
 use crate::ir::func::{Func, Inst, Region, Value};
 use crate::ir::op::{HostSource, Op};
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 pub fn run(func: &Func) -> Func {
     rewrite(
@@ -34,10 +35,34 @@ struct Cse {
 
 #[derive(Default)]
 struct Scope {
-    /// Results by instruction; the key has none itself, and its regions are canonical.
-    seen: HashMap<Inst, Vec<Value>>,
+    /// Results by instruction.
+    seen: HashMap<Key, Vec<Value>>,
     /// Whether nothing around it may be used.
     closed: bool,
+}
+
+/// An instruction without results, its regions canonical, with its hash: it is looked for in every scope, and may be large.
+#[derive(PartialEq, Eq)]
+struct Key {
+    hash: u64,
+    inst: Inst,
+}
+
+impl Key {
+    fn new(inst: Inst) -> Key {
+        let mut hasher = DefaultHasher::new();
+        inst.hash(&mut hasher);
+        Key {
+            hash: hasher.finish(),
+            inst,
+        }
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.hash.hash(state);
+    }
 }
 
 impl Rewrite for Cse {
@@ -54,12 +79,12 @@ impl Rewrite for Cse {
             c.emit(inst, inst.op.clone(), regions);
             return;
         }
-        let key = Inst {
+        let key = Key::new(Inst {
             op: inst.op.clone(),
             args: c.values(&inst.args),
             regions: regions.iter().map(canonical).collect(),
             results: Vec::new(),
-        };
+        });
         if let Some(results) = self.find(&key) {
             c.set_all(&inst.results, &results);
             return;
@@ -84,7 +109,7 @@ impl Rewrite for Cse {
 }
 
 impl Cse {
-    fn find(&self, key: &Inst) -> Option<Vec<Value>> {
+    fn find(&self, key: &Key) -> Option<Vec<Value>> {
         for scope in self.scopes.iter().rev() {
             if let Some(results) = scope.seen.get(key) {
                 return Some(results.clone());

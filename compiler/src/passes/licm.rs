@@ -95,10 +95,10 @@ fn plan(region: &Region, surely_runs: bool) -> Vec<Fate> {
             Fate::Moves
         };
         if fates[i] != Fate::Stays {
-            outside.extend(operands(inst));
+            outside.extend(inst.uses());
         }
         if fates[i] != Fate::Moves {
-            inside.extend(operands(inst));
+            inside.extend(inst.uses());
         }
     }
     fates
@@ -113,19 +113,13 @@ fn invariants(region: &Region, surely_runs: bool) -> Vec<bool> {
             let held = matches!(inst.op, Op::Barrier)
                 || has_effect(inst)
                 || !surely_runs && may_not_end(inst);
-            let invariant = !held && operands(inst).all(|v| !varying.contains(&v));
+            let invariant = !held && inst.uses().iter().all(|v| !varying.contains(v));
             if !invariant {
                 varying.extend(&inst.results);
             }
             invariant
         })
         .collect()
-}
-
-/// What an instruction reads, in its regions too.
-pub(super) fn operands(inst: &Inst) -> impl Iterator<Item = Value> {
-    let captures = inst.regions.iter().flat_map(Region::captures);
-    inst.args.iter().copied().chain(captures)
 }
 
 /// Whether it is made on the spot at no cost, by whatever reads it.

@@ -12,15 +12,16 @@ pub use roofline::{Cost, Cutter, Kernel, Nodes};
 
 use crate::ir::{Func, Inst, Region, Type, Value};
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The cost of a function, everything in its text counted, dead instructions included.
 pub fn of_func(func: &Func, device: &DeviceCost) -> Cost {
-    of_region(func, &func.body, device)
+    of_region(func, &func.body, device).0
 }
 
-fn of_region(func: &Func, region: &Region, device: &DeviceCost) -> Cost {
-    listing(func, region, device).cut(device).1
+fn of_region(func: &Func, region: &Region, device: &DeviceCost) -> (Cost, Vec<Value>) {
+    let listing = listing(func, region, device);
+    (listing.cut(device).1, listing.outside)
 }
 
 /// A region as a graph.
@@ -29,6 +30,8 @@ struct Listing {
     roots: Vec<usize>,
     /// The node of each instruction.
     insts: Vec<usize>,
+    /// What is used from around the region, each once.
+    outside: Vec<Value>,
 }
 
 impl Listing {
@@ -42,21 +45,26 @@ impl Listing {
 }
 
 fn listing(func: &Func, region: &Region, device: &DeviceCost) -> Listing {
+    // Regions inside are gone through once, however deep they lie.
+    let inner: Vec<(Profile, Vec<Value>)> = region
+        .insts
+        .iter()
+        .map(|inst| with_captures(func, inst, device))
+        .collect();
+    let outside = outside(region, &inner);
     let mut nodes = Listed(Vec::new());
     let mut position = HashMap::new();
     let mut insts = Vec::new();
-    let outside = region.captures();
     let one = |v: Value| Profile::stored(std::slice::from_ref(func.ty(v)));
     for &v in region.params.iter().chain(&outside) {
         position.insert(v, nodes.0.len());
         nodes.0.push((one(v), SmallVec::new()));
     }
-    for inst in &region.insts {
+    for (inst, (profile, captured)) in region.insts.iter().zip(inner) {
         let at = nodes.0.len();
-        let captured = captures(inst);
         let operands = inst.args.iter().chain(&captured);
         let operands = operands.map(|v| position[v]).collect();
-        nodes.0.push((of_inst(func, inst, device), operands));
+        nodes.0.push((profile, operands));
         insts.push(at);
         if let [result] = inst.results[..] {
             position.insert(result, at);
@@ -72,7 +80,26 @@ fn listing(func: &Func, region: &Region, device: &DeviceCost) -> Listing {
         nodes,
         roots,
         insts,
+        outside,
     }
+}
+
+/// What a region uses from around it, each once, given what its instructions capture.
+fn outside(region: &Region, inner: &[(Profile, Vec<Value>)]) -> Vec<Value> {
+    let mut seen: HashSet<Value> = region.params.iter().copied().collect();
+    let mut found = Vec::new();
+    let mut used = |seen: &mut HashSet<Value>, v: Value| {
+        if seen.insert(v) {
+            found.push(v);
+        }
+    };
+    for (inst, (_, captured)) in region.insts.iter().zip(inner) {
+        let operands = inst.args.iter().chain(captured);
+        operands.for_each(|&v| used(&mut seen, v));
+        seen.extend(&inst.results);
+    }
+    region.results.iter().for_each(|&v| used(&mut seen, v));
+    found
 }
 
 /// Nodes by position, with their operands.
@@ -86,23 +113,22 @@ impl Nodes for Listed {
 }
 
 pub(super) fn of_inst(func: &Func, inst: &Inst, device: &DeviceCost) -> Profile {
-    let args: Vec<&Type> = inst.args.iter().map(|&v| func.ty(v)).collect();
-    let results: Vec<Type> = inst.results.iter().map(|&v| func.ty(v).clone()).collect();
-    let bodies: Vec<Cost> = inst
-        .regions
-        .iter()
-        .map(|r| of_region(func, r, device))
-        .collect();
-    profile(&inst.op, &args, &results, &bodies, device)
+    with_captures(func, inst, device).0
 }
 
-/// What the regions of an instruction use from around it, each once.
-pub(super) fn captures(inst: &Inst) -> Vec<Value> {
-    let mut all = Vec::new();
-    for v in inst.regions.iter().flat_map(Region::captures) {
-        if !all.contains(&v) {
-            all.push(v);
-        }
+/// What an instruction costs, and what its regions use from around it, each once.
+fn with_captures(func: &Func, inst: &Inst, device: &DeviceCost) -> (Profile, Vec<Value>) {
+    let args: Vec<&Type> = inst.args.iter().map(|&v| func.ty(v)).collect();
+    let results: Vec<Type> = inst.results.iter().map(|&v| func.ty(v).clone()).collect();
+    let mut bodies = Vec::new();
+    let (mut seen, mut captured) = (HashSet::new(), Vec::new());
+    for region in &inst.regions {
+        let (cost, outside) = of_region(func, region, device);
+        bodies.push(cost);
+        captured.extend(outside.into_iter().filter(|&v| seen.insert(v)));
     }
-    all
+    (
+        profile(&inst.op, &args, &results, &bodies, device),
+        captured,
+    )
 }

@@ -137,12 +137,7 @@ impl Loader<'_> {
 
     /// Closes an instruction's regions over what they capture, and adds that to its operands.
     fn close(&mut self, inst: &Inst, effect: bool, args: &mut Vec<Id>) -> Block {
-        let mut captures: Vec<Value> = Vec::new();
-        for v in inst.regions.iter().flat_map(Region::captures) {
-            if !captures.contains(&v) {
-                captures.push(v);
-            }
-        }
+        let mut captures = inst.captures();
         captures.retain(|v| self.graph.data(self.values[v]).constant.is_none());
         let bodies = inst.regions.iter();
         let bodies = bodies.map(|region| Body(self.closed(region, &captures)));

@@ -56,7 +56,7 @@ fn inline(rw: &mut Rw, body: &Func, args: &[Id]) -> Option<Id> {
 
 /// A nested instruction of a closed body as a block over this e-graph.
 fn close(func: &Func, inst: &Inst, values: &HashMap<Value, Id>) -> (Block, Vec<Id>) {
-    let captures = crate::opt::cost::captures(inst);
+    let captures = inst.captures();
     let bodies = inst
         .regions
         .iter()

@@ -6,7 +6,7 @@ use crate::ir::flops::own_work;
 use crate::ir::func::{Inst, Region, Value};
 use crate::ir::op::Op;
 use crate::passes::copy::has_effect;
-use crate::passes::licm::{is_free, operands};
+use crate::passes::licm::is_free;
 use std::collections::HashSet;
 
 /// A loop of fewer iterations keeps its body.
@@ -125,7 +125,7 @@ fn is_small(b: &Builder, inst: &Inst) -> bool {
 fn reached(body: &Region, from: impl Iterator<Item = Value>) -> HashSet<Value> {
     let mut found: HashSet<Value> = from.collect();
     for inst in &body.insts {
-        if operands(inst).any(|v| found.contains(&v)) {
+        if inst.uses().iter().any(|v| found.contains(v)) {
             found.extend(&inst.results);
         }
     }
@@ -139,7 +139,7 @@ fn needed(body: &Region, wanted: &[Value], there: &HashSet<Value>) -> Vec<Inst> 
     for inst in body.insts.iter().rev() {
         let missing = |v: &Value| wanted.contains(v) && !there.contains(v);
         if inst.results.iter().any(missing) {
-            wanted.extend(operands(inst));
+            wanted.extend(inst.uses());
             found.push(inst.clone());
         }
     }

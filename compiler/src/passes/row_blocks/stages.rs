@@ -4,7 +4,6 @@ use super::block::is_fused;
 use super::rows::{Role, Rows};
 use crate::ir::func::{Inst, Region, Value};
 use crate::ir::types::Type;
-use crate::passes::licm::operands;
 use std::collections::{HashMap, HashSet};
 
 /// Instructions that need all rows of what an earlier stage makes, or sums over them, are of a later stage.
@@ -75,7 +74,7 @@ impl<'r> Stages<'r> {
         reads.extend(results.into_iter().map(|v| (v, 1)));
         for (i, inst) in region.insts.iter().enumerate() {
             let (role, at) = (roles[i], at[i]);
-            let read: HashSet<Value> = operands(inst).collect();
+            let read: HashSet<Value> = inst.uses().into_iter().collect();
             read.into_iter()
                 .for_each(|v| *reads.entry(v).or_default() += 1);
             if stages.len() <= at {
@@ -111,7 +110,7 @@ fn earliest(region: &Region, roles: &[Role]) -> Vec<usize> {
             let whole = !is_inside(role) && made_by_row.contains(&v);
             ready.get(&v).copied().unwrap_or(0) + usize::from(whole)
         };
-        let at = operands(inst).map(there).max().unwrap_or(0);
+        let at = inst.uses().into_iter().map(there).max().unwrap_or(0);
         let after = at + usize::from(role == Role::Sums);
         ready.extend(inst.results.iter().map(|&v| (v, after)));
         if role == Role::RowByRow {
@@ -135,7 +134,7 @@ fn postpone(region: &Region, roles: &[Role], at: &mut [usize]) {
         } else {
             at[i].saturating_sub(1)
         };
-        for v in operands(inst) {
+        for v in inst.uses() {
             let stage = latest.entry(v).or_insert(by);
             *stage = by.min(*stage);
         }
