@@ -325,6 +325,12 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// Whether two sizes make a size of it.
+    pub fn is_of_sizes(self) -> bool {
+        use BinaryOp::{Add, Div, Mul, Sub};
+        matches!(self, Add | Sub | Mul | Div)
+    }
+
     /// As written in source.
     pub fn symbol(self) -> &'static str {
         match self {

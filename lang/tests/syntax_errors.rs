@@ -35,6 +35,8 @@ in_block! {
     expected_dimension: "    let a: f32[+] = x;\n    let b: f32[3 +] = x;\n    let c: f32[f(3)] = x;";
     words_of_other_languages: "    if a and b { }\n    if not a { }\n    if a { } elif b { }\n    var y = 3;\n    let f = lambda x: x;";
     unclosed_string: "    let s = \"abc;\n    print(\"abc);\n    print(\"{x}, \n    x";
+    strings_over_lines: "    print(\"a\nb\");\n    print(\"{x);\n    print(\"abc}\");\n    print(\"} {y);";
+    mut_of_each_name: "    let (mut a, mut b) = x;\n    a = b;\n    for mut i in 0..3 { }";
     unclosed_interpolation: "    print(\"{x\");\n    print(\"{x:.4f\");\n    print(\"} {\");";
     stray_characters: "    let λ = x;\n    let y = x $ 2 ? 'a';";
     malformed_numbers: "    12abc + 1. + .5 + 0b1 + 1.0f32 + 0x + 1e999 + 999999999999999999999999999999999999999999";

@@ -180,6 +180,7 @@ impl<'a> Cx<'a, '_> {
             return None;
         }
         self.applied.insert(span);
+        self.no_name_twice(params.iter().map(|p| &p.pattern));
         if !self.expand(span) || !self.open_definition(span) {
             return None;
         }

@@ -32,6 +32,7 @@ impl<'a> Cx<'a, '_> {
             self.bind(name.node.clone(), name.span, Binder::Function, bound);
             return None;
         }
+        self.no_name_twice(std::iter::once(pattern));
         let binder = match mutable {
             true => Binder::Mutable,
             false => Binder::Variable,
@@ -110,6 +111,14 @@ impl<'a> Cx<'a, '_> {
                 bound
             }
         }
+    }
+
+    /// One value cannot be two things of one name.
+    pub fn no_name_twice<'p>(&mut self, patterns: impl Iterator<Item = &'p ast::Pattern>) {
+        let mut names = Vec::new();
+        patterns.for_each(|p| names_in(p, &mut names));
+        names.retain(|name| !name.node.starts_with('_'));
+        self.no_duplicates("name", names.into_iter());
     }
 
     /// Declares the names of a pattern for a value of a type.
@@ -206,5 +215,14 @@ impl<'a> Cx<'a, '_> {
             }
         }
         Pattern::Fields(bound)
+    }
+}
+
+fn names_in<'p>(pattern: &'p ast::Pattern, out: &mut Vec<&'p Ident>) {
+    match pattern {
+        ast::Pattern::Name(name) => out.push(name),
+        ast::Pattern::Wild(_) => {}
+        ast::Pattern::Tuple(parts, _) => parts.iter().for_each(|p| names_in(p, out)),
+        ast::Pattern::Record(fields, _) => fields.iter().for_each(|(_, p)| names_in(p, out)),
     }
 }

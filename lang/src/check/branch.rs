@@ -1,6 +1,7 @@
 //! `if`, as a statement and as a value.
 
 use super::cx::{Cx, bad, is_bad};
+use super::konst::Const;
 use super::problem::Problem;
 use super::shape::same_shape;
 use crate::ast::{self, ExprKind as A};
@@ -37,23 +38,25 @@ impl<'a> Cx<'a, '_> {
     ) -> Expr {
         let cond = self.condition(cond);
         let ((then, otherwise), assigned) = self.watching(|cx| {
-            let then = cx.branch_for_effect(then);
-            let otherwise = match otherwise.map(|e| (&e.kind, e.span)) {
-                None => Block::default(),
-                Some((A::Block(block), _)) => cx.branch_for_effect(block),
-                Some((
-                    A::If {
-                        cond,
-                        then,
-                        otherwise,
-                    },
-                    span,
-                )) => {
-                    let nested = cx.if_stmt(cond, then, otherwise.as_deref(), span);
-                    block_of(nested)
+            let then = cx.where_it_is(&cond, true, |cx| cx.branch_for_effect(then));
+            let otherwise = cx.where_it_is(&cond, false, |cx| {
+                match otherwise.map(|e| (&e.kind, e.span)) {
+                    None => Block::default(),
+                    Some((A::Block(block), _)) => cx.branch_for_effect(block),
+                    Some((
+                        A::If {
+                            cond,
+                            then,
+                            otherwise,
+                        },
+                        span,
+                    )) => {
+                        let nested = cx.if_stmt(cond, then, otherwise.as_deref(), span);
+                        block_of(nested)
+                    }
+                    Some(_) => Block::default(),
                 }
-                Some(_) => Block::default(),
-            };
+            });
             (then, otherwise)
         });
         if is_bad(&cond) {
@@ -97,7 +100,7 @@ impl<'a> Cx<'a, '_> {
     ) -> Expr {
         let cond = self.condition(cond);
         let ((then, then_ty, otherwise, other_ty, other_span), assigned) = self.watching(|cx| {
-            let (then, then_ty) = cx.block(then, want);
+            let (then, then_ty) = cx.where_it_is(&cond, true, |cx| cx.block(then, want));
             let (otherwise, other_ty, other_span) = match otherwise {
                 None => (Block::default(), Ty::unit(), span),
                 Some(e) => {
@@ -105,14 +108,14 @@ impl<'a> Cx<'a, '_> {
                         A::Block(b) => b.value.as_ref().map_or(e.span, |v| v.span),
                         _ => e.span,
                     };
-                    let (block, ty) = match &e.kind {
+                    let (block, ty) = cx.where_it_is(&cond, false, |cx| match &e.kind {
                         A::Block(block) => cx.block(block, want),
                         _ => {
                             let value = cx.expr(e, want);
                             let ty = value.ty.clone();
                             (block_of(value), ty)
                         }
-                    };
+                    });
                     (block, ty, at)
                 }
             };
@@ -125,7 +128,21 @@ impl<'a> Cx<'a, '_> {
             });
             return bad(span);
         }
+        let before = self.const_of(&cond).map(|known| (known, self.infer.clone()));
         if self.infer.unify(&then_ty, &other_ty).is_err() {
+            // A branch that is never taken has no say in the type.
+            if let Some((Const::Bool(is_taken), before)) = before {
+                self.infer = before;
+                let (taken, ty) = match is_taken {
+                    true => (then, then_ty),
+                    false => (otherwise, other_ty),
+                };
+                return Expr {
+                    kind: ExprKind::Block(taken),
+                    ty,
+                    span,
+                };
+            }
             let (first, second) = (self.infer.ty(&then_ty), self.infer.ty(&other_ty));
             let first_span = then.value.as_ref().map_or(span, |v| v.span);
             let help = match (&first, &second) {

@@ -4,7 +4,7 @@ use super::infer::Infer;
 use super::konst::Const;
 use super::load::ModuleId;
 use super::problem::Problem;
-use super::require::{Need, Requirement};
+use super::require::{Guard, Need, Requirement};
 use super::scope::{Binder, Bound, Scope};
 use super::show::Names;
 use super::world::World;
@@ -48,7 +48,9 @@ pub struct Cx<'a, 'w> {
     /// The first local that the innermost lambda may assign.
     pub lambda_floor: u32,
     pub needs: Vec<Requirement>,
-    pub need_set: HashSet<Need>,
+    pub need_set: HashSet<(Need, Vec<Guard>)>,
+    /// What holds of sizes in the branches around.
+    pub guards: Vec<Guard>,
     /// Lambdas and constants worked out at their uses so far.
     pub expansions: u32,
     /// The names of record patterns that are those of their fields.
@@ -96,6 +98,7 @@ impl<'a, 'w> Cx<'a, 'w> {
             lambda_floor: 0,
             needs: Vec::new(),
             need_set: HashSet::new(),
+            guards: Vec::new(),
             expansions: 0,
             shorthands: HashSet::new(),
             applied: HashSet::new(),

@@ -50,6 +50,8 @@ impl<'a> Cx<'a, '_> {
                 named,
             } => self.call(callee, args, named, want, e.span),
             A::Index(base, items) => self.index(base, items, e.span),
+            // Where a function was declared as a value, that has been told.
+            A::Lambda(..) if matches!(want, Some(Ty::Error)) => bad(e.span),
             A::Lambda(..) => {
                 self.report(Problem::FunctionAsValue {
                     span: e.span,
@@ -94,6 +96,10 @@ impl<'a> Cx<'a, '_> {
                 .cast_help((&expected, first), (&found, got.span))
                 .into_iter()
                 .collect(),
+            Context::Return { .. } if expected == Ty::unit() => {
+                self.name_literals();
+                vec![format!("declare its result: `-> {}`", self.names.ty(&found))]
+            }
             _ => self.mismatch_help(&expected, &found, got.span),
         };
         self.report(Problem::Mismatch {
@@ -282,6 +288,9 @@ impl<'a> Cx<'a, '_> {
             .items
             .keys()
             .map(|n| &**n);
+        if let Some(here) = super::near::elsewhere(name) {
+            return Some(here);
+        }
         // What stands nearer in scope is offered first.
         near(name, local.chain(generic))
             .or_else(|| near(name, ["true", "false"].into_iter()))

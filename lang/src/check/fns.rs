@@ -55,7 +55,7 @@ impl<'a> Cx<'a, '_> {
         }
         let is_told = cx.used_generics.len() == generics.len();
         let ret = match &def.ret {
-            Some(t) => cx.resolve_type(t),
+            Some(t) => cx.value_type(t),
             None => Ty::unit(),
         };
         let needs = std::mem::take(&mut cx.needs);
@@ -89,7 +89,7 @@ impl<'a> Cx<'a, '_> {
         if is_bad(&value) {
             return None;
         }
-        let known = self.const_of(&value);
+        let known = self.folded(&value);
         if known.is_none() {
             self.report(Problem::NotStatic {
                 span: e.span,
@@ -163,8 +163,7 @@ impl<'a> World<'a> {
         let mut cx = Cx::new(self, module, Place::Pure, signature.generics.clone());
         cx.infer.take_leaves_for(leaves);
         for requirement in before.iter() {
-            cx.need_set.insert(requirement.need.clone());
-            cx.needs.push(requirement.clone());
+            cx.require(requirement.clone());
         }
         for generic in &def.generics {
             cx.lint_shadowed(

@@ -7,7 +7,7 @@ use super::near::near;
 use super::problem::Problem;
 use super::scope::Bound;
 use super::transform::{self, Spec};
-use super::world::{Item, ItemFn, Signature};
+use super::world::{ConstValue, Item, ItemFn, Signature};
 use crate::ast::{self, ExprKind as A, GenericKind, Ident, IndexArg, LambdaParam, Name};
 use crate::span::Span;
 use crate::typed::{Elem, ElemTy, LocalId, Ty};
@@ -345,7 +345,10 @@ impl<'a> Cx<'a, '_> {
                     span,
                 });
             }
-            Item::Const(_) => "a constant",
+            Item::Const(id) => match self.const_item(id, span) {
+                ConstValue::Bad => return None,
+                ConstValue::Scalar(..) | ConstValue::Inline => "a constant",
+            },
             Item::Type(_) => "a type",
             Item::Module(_) => "a module",
         };

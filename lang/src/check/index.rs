@@ -68,9 +68,14 @@ impl<'a> Cx<'a, '_> {
         match item {
             IndexArg::Expr(e) => Some((self.single_position(e)?, e.span)),
             IndexArg::Range { lo, hi, step, span } => {
-                let lo = self.bound(lo.as_ref());
-                let hi = self.bound(hi.as_ref());
-                let step = self.bound(step.as_ref());
+                let mut is_open = false;
+                let lo = self.bound(lo.as_ref(), &mut is_open);
+                let hi = self.bound(hi.as_ref(), &mut is_open);
+                let step = self.bound(step.as_ref(), &mut is_open);
+                if is_open {
+                    self.report(Problem::DynamicRange { span: *span });
+                    return None;
+                }
                 let (lo, hi, step) = (lo?, hi?, step?);
                 if step.as_ref().is_some_and(|s| s.as_int() == Some(0)) {
                     self.report(Problem::ZeroStep { span: *span });
@@ -150,9 +155,9 @@ impl<'a> Cx<'a, '_> {
         Some(Position::Tensor(i, dims))
     }
 
-    /// A bound of a range: the outer `None` is a failure.
+    /// A bound of a range: the outer `None` is a failure, reported unless the bound is only known when it runs.
     #[allow(clippy::option_option)]
-    fn bound(&mut self, e: Option<&'a ast::Expr>) -> Option<Option<Dim>> {
+    fn bound(&mut self, e: Option<&'a ast::Expr>, is_open: &mut bool) -> Option<Option<Dim>> {
         let Some(e) = e else {
             return Some(None);
         };
@@ -160,15 +165,25 @@ impl<'a> Cx<'a, '_> {
         if is_bad(&value) {
             return None;
         }
-        if self.const_of(&value).and_then(|c| c.dim()).is_none()
-            && !matches!(e.kind, ast::ExprKind::Binary(..))
-        {
-            self.report(Problem::DynamicRange { span: e.span });
+        if !self.is_made_of_sizes(&value) {
+            *is_open = true;
             return None;
         }
         let dim = self.static_dim(e)?;
         self.need_whole(&dim, e.span);
         Some(Some(dim))
+    }
+
+    /// Whether an expression is a constant integer, or arithmetic of some: a quotient of sizes is one only in a bound.
+    fn is_made_of_sizes(&self, value: &Expr) -> bool {
+        match &value.kind {
+            ExprKind::Builtin {
+                builtin: Builtin::Add | Builtin::Sub | Builtin::Mul | Builtin::Div | Builtin::Neg,
+                args,
+                ..
+            } => args.iter().all(|a| self.is_made_of_sizes(a)),
+            _ => self.const_of(value).is_some_and(|c| c.dim().is_some()),
+        }
     }
 
     fn index_of(

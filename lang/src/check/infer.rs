@@ -443,8 +443,31 @@ impl Infer {
                 self.shapes[*v as usize] = Some(rest.to_vec());
                 Ok(())
             }
-            _ => Err(Clash::Rank),
+            _ => match self.repeated(a, b).or_else(|| self.repeated(b, a)) {
+                Some((v, each)) => {
+                    self.shapes[v as usize] = Some(each);
+                    self.unify_shape(a, b)
+                }
+                None => Err(Clash::Rank),
+            },
         }
+    }
+
+    /// What a `..S` stands for that is in `some` more than once, all of `whole` being known: as many dimensions each time.
+    fn repeated(&self, some: &[ShapeItem], whole: &[ShapeItem]) -> Option<(u32, Shape)> {
+        let at = some.iter().position(|i| self.is_open(i))?;
+        let ShapeItem::Var(v) = some[at] else {
+            return None;
+        };
+        let times = some.iter().filter(|i| self.is_open(i)).count();
+        let is_known = |i: &ShapeItem| !self.is_open(i);
+        let is_it = |i: &ShapeItem| is_known(i) || *i == some[at];
+        if !some.iter().all(is_it) || !whole.iter().all(is_known) {
+            return None;
+        }
+        let rest = whole.len().checked_sub(some.len() - times)?;
+        let each = whole.get(at..at + rest / times)?;
+        (rest % times == 0).then(|| (v, each.to_vec()))
     }
 
     fn is_open(&self, item: &ShapeItem) -> bool {
@@ -472,7 +495,9 @@ impl Infer {
                 let solution = match (poly::single_atom(&a), poly::single_atom(&b)) {
                     (Some(Atom::Var(_)), _) => Some(b.clone()),
                     (_, Some(Atom::Var(_))) => Some(a.clone()),
-                    _ => poly::solve(&difference, *v),
+                    // A size is not negative.
+                    _ => poly::solve(&difference, *v)
+                        .filter(|d| d.as_int().is_none_or(|n| n >= 0)),
                 };
                 match solution {
                     Some(d) => {

@@ -6,7 +6,7 @@ use super::problem::{Context, Problem};
 use super::world::{ItemFn, Signature};
 use crate::ast::{GenericKind, IndexArg, Name};
 use crate::span::Span;
-use crate::typed::{Atom, Callee, Dim, Elem, ElemTy, FnId, GenericArg, Shape, Ty};
+use crate::typed::{Atom, Callee, Dim, Elem, ElemTy, FnId, Generic, GenericArg, Shape, Ty};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -19,24 +19,41 @@ impl<'a> Cx<'a, '_> {
         explicit: Option<&'a [IndexArg]>,
         span: Span,
     ) -> Option<Vec<GenericArg>> {
-        let mut args = Vec::with_capacity(signature.generics.len());
-        for g in signature.generics.iter() {
-            args.push(self.infer.instantiate(g));
-        }
-        let Some(explicit) = explicit else {
-            return Some(args);
+        let given = match explicit {
+            Some(explicit) => {
+                let name = self.item_name(id);
+                let name = name.trim_matches('`');
+                self.explicit_args(name, &signature.generics, explicit, span)?
+            }
+            None => vec![None; signature.generics.len()],
         };
-        let mut kinds = signature.generics.iter().map(|g| g.kind);
+        let pairs = signature.generics.iter().zip(given);
+        Some(
+            pairs
+                .map(|(g, given)| given.unwrap_or_else(|| self.infer.instantiate(g)))
+                .collect(),
+        )
+    }
+
+    /// What brackets in an expression give for each parameter.
+    pub fn explicit_args(
+        &mut self,
+        name: &str,
+        generics: &[Generic],
+        explicit: &'a [IndexArg],
+        span: Span,
+    ) -> Option<Vec<Option<GenericArg>>> {
+        let mut args = vec![None; generics.len()];
+        let mut kinds = generics.iter().map(|g| g.kind);
         let before = kinds.position(|k| k == GenericKind::Spread);
         let fixed = args.len() - usize::from(before.is_some());
         // Without a `..` the last ones may be left to the arguments of the call.
         let found = explicit.len();
         let few = before.is_some_and(|at| found < fixed && found > at);
         if few || before.is_none() && found > fixed {
-            let name = self.item_name(id);
             self.report(Problem::GenericArgCount {
                 span,
-                name: name.trim_matches('`').into(),
+                name: name.into(),
                 expected: fixed,
                 found,
             });
@@ -49,14 +66,18 @@ impl<'a> Cx<'a, '_> {
         let single = first.iter().enumerate();
         let single = single.chain(last.iter().enumerate().map(|(i, g)| (last_from + i, g)));
         for (i, given) in single {
-            args[i] = self.explicit_arg(signature.generics[i].kind, given, span)?;
+            args[i] = Some(self.explicit_arg(generics[i].kind, given, span)?);
         }
         if let (Some(at), [_, ..]) = (before, middle) {
-            let parts: Option<Vec<Shape>> =
-                middle.iter().map(|g| self.explicit_dims(g, span)).collect();
-            args[at] = GenericArg::Spread(parts?.concat());
+            args[at] = Some(GenericArg::Spread(self.explicit_shape(middle, span)?));
         }
         Some(args)
+    }
+
+    /// The sizes in brackets behind an element type, or those given for a `..S`.
+    pub fn explicit_shape(&mut self, given: &'a [IndexArg], span: Span) -> Option<Shape> {
+        let parts: Option<Vec<Shape>> = given.iter().map(|g| self.explicit_dims(g, span)).collect();
+        Some(parts?.concat())
     }
 
     /// Dimensions given for a `..S`: a size, `..T`, or a shape of several.

@@ -37,6 +37,7 @@ impl<'a> Cx<'a, '_> {
                 (ForIter::Over(rows), item)
             }
         };
+        self.no_name_twice(std::iter::once(pattern));
         let ((pattern, body), carried) = self.watching(|cx| {
             let mark = cx.scope.open();
             cx.loop_depth += 1;

@@ -17,6 +17,7 @@ mod effects;
 mod expr;
 mod facts;
 mod fns;
+mod fold;
 mod func;
 mod help;
 mod index;

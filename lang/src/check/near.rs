@@ -1,5 +1,28 @@
 //! The nearest of the known names to a misspelt one.
 
+/// What something called so in Python or C++ is here.
+pub fn elsewhere(name: &str) -> Option<String> {
+    let here = match name {
+        "float" | "float32" => "f32",
+        "double" | "float64" => "f64",
+        "half" | "float16" => "f16",
+        "bfloat16" => "bf16",
+        "int" | "int32" => "i32",
+        "long" | "int64" => "i64",
+        "int8" => "i8",
+        "int16" => "i16",
+        "uint8" => "u8",
+        "uint16" => "u16",
+        "uint32" => "u32",
+        "uint64" => "u64",
+        "bool_" | "boolean" => "bool",
+        "None" => "none",
+        "len" => "shape",
+        _ => return None,
+    };
+    Some(here.to_string())
+}
+
 /// The best candidate within a third of the length of the name, at least one edit; `None` if nothing is near.
 pub fn near<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
     let limit = match name.chars().count() {

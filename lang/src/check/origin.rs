@@ -22,7 +22,10 @@ impl Cx<'_, '_> {
         if !about_types || repaired || d.code.0 == "E0401" || self.w.has_many_problems() {
             return;
         }
+        // A name in another function is another one.
+        let here = |l: &&Label| self.function_at(l.span) == self.function_at(d.primary.span);
         let places = std::iter::once(&d.primary).chain(&d.secondary);
+        let places = places.filter(here);
         let found: Vec<(Span, String)> = places
             .filter_map(|label| self.origin(self.text(label.span), d.code.0))
             .collect();
@@ -38,6 +41,11 @@ impl Cx<'_, '_> {
                 added += 1;
             }
         }
+    }
+
+    fn function_at(&self, at: Span) -> Option<usize> {
+        let holds = |s: Span| s.file == at.file && s.start <= at.start && at.end <= s.end;
+        self.w.fns.iter().position(|f| holds(f.span))
     }
 
     fn on_one_line(&self, a: Span, b: Span) -> bool {

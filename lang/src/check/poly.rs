@@ -49,8 +49,18 @@ fn collect(dim: &Dim, out: &mut Vec<u32>) {
 }
 
 /// The `v` that makes `dim` zero: where it is linear in it and the division is exact, or where all else is numbers.
+/// What is divided divides: `v / 2` is 3 for 6.
 pub fn solve(dim: &Dim, v: u32) -> Option<Dim> {
-    linear(dim, v).or_else(|| root(dim))
+    let is_it = |a: &Atom| *a == Atom::Var(v);
+    let mut dim = dim.clone();
+    for _ in 0..QUOTIENTS {
+        let divided = quotient(&dim, |a| Dim::atom(a.clone()).any_atom(&is_it));
+        match divided {
+            Some(q) => dim = multiply_out(&dim, &q)?,
+            None => return linear(&dim, v).or_else(|| root(&dim)),
+        }
+    }
+    None
 }
 
 /// The whole number that makes a polynomial in one variable zero, where it rises with it from a negative constant:
@@ -126,11 +136,11 @@ pub fn equal(a: &Dim, b: &Dim) -> bool {
 fn vanishes(dim: &Dim) -> bool {
     let mut dim = dim.clone();
     // Each round removes one quotient; nested ones come to the surface and go in later rounds.
-    for _ in 0..16 {
+    for _ in 0..QUOTIENTS {
         if dim.as_int() == Some(0) {
             return true;
         }
-        match first_quotient(&dim).and_then(|q| multiply_out(&dim, &q)) {
+        match quotient(&dim, |_| true).and_then(|q| multiply_out(&dim, &q)) {
             Some(next) => dim = next,
             None => return false,
         }
@@ -138,10 +148,14 @@ fn vanishes(dim: &Dim) -> bool {
     false
 }
 
-fn first_quotient(dim: &Dim) -> Option<Atom> {
+/// How many quotients are multiplied out before a dimension is given up.
+const QUOTIENTS: usize = 16;
+
+/// The first quotient such.
+fn quotient(dim: &Dim, is: impl Fn(&Atom) -> bool) -> Option<Atom> {
     dim.terms()
         .flat_map(|(m, _)| m.iter())
-        .find(|a| matches!(a, Atom::Quot(..)))
+        .find(|a| matches!(a, Atom::Quot(..)) && is(a))
         .cloned()
 }
 
@@ -221,6 +235,22 @@ mod tests {
             Some(Dim::int(3))
         );
         assert_eq!(solve(&square.sub(&n()).unwrap(), 7), None);
+    }
+
+    #[test]
+    fn what_is_divided_divides() {
+        let v = Dim::atom(Atom::Var(7));
+        let half = v.div(&Dim::int(2)).unwrap();
+        let equation = |a: &Dim, rhs: &Dim| a.sub(rhs).unwrap();
+        assert_eq!(solve(&equation(&half, &Dim::int(3)), 7), Some(Dim::int(6)));
+        let twice = n().mul(&Dim::int(2)).unwrap();
+        assert_eq!(solve(&equation(&half, &n()), 7), Some(twice));
+        let next = half.add(&v).unwrap();
+        assert_eq!(solve(&equation(&next, &Dim::int(9)), 7), Some(Dim::int(6)));
+        assert_eq!(solve(&equation(&next, &Dim::int(8)), 7), None);
+        let part = Dim::int(6).div(&v).unwrap();
+        assert_eq!(solve(&equation(&part, &Dim::int(3)), 7), Some(Dim::int(2)));
+        assert_eq!(solve(&equation(&part, &Dim::int(4)), 7), None);
     }
 
     #[test]

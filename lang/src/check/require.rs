@@ -9,9 +9,10 @@ use super::infer::Class;
 use super::poly;
 use super::problem::Problem;
 use super::subst::{Subst, leaves};
-use crate::ast::Name;
+use super::konst::{self, Const};
+use crate::ast::{BinaryOp, Name};
 use crate::span::Span;
-use crate::typed::{Dim, ElemTy, GenericArg, GenericId, Ty};
+use crate::typed::{Builtin, Dim, ElemTy, Expr, ExprKind, GenericArg, GenericId, Ty};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Need {
@@ -28,8 +29,29 @@ pub enum Need {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Requirement {
     pub need: Need,
+    /// What decides whether the code that needs it runs.
+    pub guards: Vec<Guard>,
     /// Where in the function it comes from.
     pub span: Span,
+}
+
+/// A comparison of sizes that holds in a branch: `if N > 2 { x[2] } else { … }`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Guard {
+    pub op: BinaryOp,
+    pub a: Dim,
+    pub b: Dim,
+}
+
+impl Guard {
+    /// Whether it holds, where that is known.
+    fn holds(&self) -> Option<bool> {
+        let of = |d: &Dim| Const::of_dim(d.clone());
+        match konst::binary(self.op, &of(&self.a), &of(&self.b)) {
+            Some(Ok(Const::Bool(holds))) => Some(holds),
+            _ => None,
+        }
+    }
 }
 
 /// The outcome of a need for given arguments.
@@ -46,15 +68,55 @@ impl Cx<'_, '_> {
         match decide(&need, span, None) {
             Verdict::Holds => {}
             Verdict::Fails(problem) => self.report(*problem),
-            Verdict::Open(needs) => self.keep(needs, span),
+            Verdict::Open(needs) => self.keep(needs, &[], span),
         }
     }
 
-    fn keep(&mut self, needs: Vec<Need>, span: Span) {
+    fn keep(&mut self, needs: Vec<Need>, more: &[Guard], span: Span) {
         for need in needs {
-            if self.need_set.insert(need.clone()) {
-                self.needs.push(Requirement { need, span });
+            let mut guards = self.guards.clone();
+            guards.extend(more.iter().filter(|g| !self.guards.contains(g)).cloned());
+            self.require(Requirement { need, guards, span });
+        }
+    }
+
+    pub fn require(&mut self, requirement: Requirement) {
+        let Requirement { need, guards, .. } = &requirement;
+        if self.need_set.insert((need.clone(), guards.clone())) {
+            self.needs.push(requirement);
+        }
+    }
+
+    /// Runs `f` for the branch that is taken where a condition is as said.
+    pub fn where_it_is<T>(&mut self, cond: &Expr, holds: bool, f: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.guards.len();
+        self.guard(cond, holds);
+        let out = f(self);
+        self.guards.truncate(before);
+        out
+    }
+
+    /// What a condition tells of sizes, if it holds or if it does not.
+    fn guard(&mut self, cond: &Expr, holds: bool) {
+        let ExprKind::Builtin { builtin, args, .. } = &cond.kind else {
+            return;
+        };
+        match (builtin, args.as_slice(), holds) {
+            (Builtin::Not, [c], _) => self.guard(c, !holds),
+            (Builtin::And, [c, d], true) | (Builtin::Or, [c, d], false) => {
+                self.guard(c, holds);
+                self.guard(d, holds);
             }
+            (_, [a, b], _) => {
+                let Some(op) = comparison(*builtin, holds) else {
+                    return;
+                };
+                let size = |e: &Expr| self.const_of(e).and_then(|c| c.dim());
+                if let (Some(a), Some(b)) = (size(a), size(b)) {
+                    self.guards.push(Guard { op, a, b });
+                }
+            }
+            _ => {}
         }
     }
 
@@ -70,6 +132,9 @@ impl Cx<'_, '_> {
         let mut inexact = false;
         let mut holds = true;
         for requirement in requirements {
+            let Some(guards) = open_guards(&requirement.guards, &subst) else {
+                continue;
+            };
             let Some(need) = substitute(&requirement.need, &subst) else {
                 // What is not whole is reported once, by the need that asks for just that.
                 if !inexact {
@@ -86,12 +151,15 @@ impl Cx<'_, '_> {
             for need in need {
                 match decide(&need, span, Some((callee.clone(), requirement.span))) {
                     Verdict::Holds => {}
+                    Verdict::Fails(_) if !guards.is_empty() => {
+                        self.keep(vec![need], &guards, span);
+                    }
                     Verdict::Fails(problem) => {
                         inexact |= matches!(*problem, Problem::Inexact { .. });
                         holds = false;
                         self.report(*problem);
                     }
-                    Verdict::Open(needs) => self.keep(needs, span),
+                    Verdict::Open(needs) => self.keep(needs, &guards, span),
                 }
             }
         }
@@ -112,6 +180,39 @@ impl Cx<'_, '_> {
             self.need(Need::Divides(a, b), span);
         }
     }
+}
+
+/// The guards that arguments leave open; `None` where one does not hold, and the code does not run.
+fn open_guards(guards: &[Guard], subst: &Subst) -> Option<Vec<Guard>> {
+    let mut open = Vec::new();
+    for guard in guards {
+        // A size that does not come out whole decides nothing.
+        let (Some(a), Some(b)) = (subst.dim(&guard.a), subst.dim(&guard.b)) else {
+            continue;
+        };
+        let guard = Guard { a, b, ..*guard };
+        match guard.holds() {
+            Some(true) => {}
+            Some(false) => return None,
+            None => open.push(guard),
+        }
+    }
+    Some(open)
+}
+
+/// The comparison that a builtin is, or its opposite.
+fn comparison(builtin: Builtin, holds: bool) -> Option<BinaryOp> {
+    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+    let (op, opposite) = match builtin {
+        Builtin::Eq => (Eq, Ne),
+        Builtin::Ne => (Ne, Eq),
+        Builtin::Lt => (Lt, Ge),
+        Builtin::Le => (Le, Gt),
+        Builtin::Gt => (Gt, Le),
+        Builtin::Ge => (Ge, Lt),
+        _ => return None,
+    };
+    Some(if holds { op } else { opposite })
 }
 
 /// The needs after substitution; `None` where a size inside does not come out whole.

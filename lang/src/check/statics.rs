@@ -14,12 +14,27 @@ impl<'a> Cx<'a, '_> {
     /// An integer known at compile time. Division in it must be exact.
     pub fn static_dim(&mut self, e: &'a ast::Expr) -> Option<Dim> {
         let dim = match &e.kind {
-            A::Binary(op, a, b) => {
+            A::Binary(op, a, b) if op.node.is_of_sizes() => {
                 let dim = self.static_binary(op.node, a, b, e.span)?;
                 return Some(match dim.as_int() {
                     Some(_) if mentions_name(e) => dim.named(self.text(e.span)),
                     _ => dim,
                 });
+            }
+            A::Binary(..) => {
+                let value = self.expr(e, None);
+                if super::cx::is_bad(&value) {
+                    return None;
+                }
+                let dim = self.folded(&value).and_then(|known| known.dim());
+                if dim.is_none() {
+                    self.report(Problem::NotStatic {
+                        span: e.span,
+                        what: "a dimension (`+ - * /` of sizes)",
+                    });
+                    return None;
+                }
+                dim
             }
             A::Unary(UnaryOp::Neg, inner) => {
                 let dim = self.static_dim(inner)?;
@@ -59,16 +74,6 @@ impl<'a> Cx<'a, '_> {
         b: &'a ast::Expr,
         span: Span,
     ) -> Option<Dim> {
-        if !matches!(
-            op,
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div
-        ) {
-            self.report(Problem::NotStatic {
-                span,
-                what: "a dimension (`+ - * /` of sizes)",
-            });
-            return None;
-        }
         let (a, b) = (self.static_dim(a), self.static_dim(b));
         let (a, b) = (a?, b?);
         let result = match op {
@@ -107,7 +112,7 @@ impl<'a> Cx<'a, '_> {
         if super::cx::is_bad(&value) {
             return None;
         }
-        let known = self.const_of(&value);
+        let known = self.folded(&value);
         if known.is_none() {
             self.report(Problem::NotStatic {
                 span: e.span,
@@ -352,7 +357,7 @@ impl<'a> Cx<'a, '_> {
         if super::cx::is_bad(&value) {
             return ConstValue::Bad;
         }
-        match self.const_of(&value) {
+        match self.folded(&value) {
             Some(known) => ConstValue::Scalar(set.unwrap_or(known), self.own_elem(&value)),
             None => ConstValue::Inline,
         }
@@ -396,7 +401,7 @@ impl<'a> Cx<'a, '_> {
         if super::cx::is_bad(&value) {
             return None;
         }
-        if let Some(known) = self.const_of(&value) {
+        if let Some(known) = self.folded(&value) {
             return Some((known, self.own_elem(&value)));
         }
         // A quotient of parameters is a constant too, where it is exact.

@@ -2,7 +2,7 @@
 
 use super::cx::{Cx, Place, is_bad};
 use super::problem::{Context, Problem};
-use super::scope::Binder;
+use super::scope::{Binder, Bound};
 use crate::ast::{self, ExprKind as A, Ident, StmtKind as S};
 use crate::span::Span;
 use crate::typed::{Block, Expr, ExprKind, LocalId, Stmt, StmtKind, Ty};
@@ -102,7 +102,7 @@ impl<'a> Cx<'a, '_> {
         out.extend(kind.map(|kind| Stmt { kind, span }));
     }
 
-    fn expr_stmt(&mut self, e: &'a ast::Expr) -> Option<StmtKind> {
+    pub fn expr_stmt(&mut self, e: &'a ast::Expr) -> Option<StmtKind> {
         let value = match &e.kind {
             A::If {
                 cond,
@@ -153,11 +153,18 @@ impl<'a> Cx<'a, '_> {
         match &target.kind {
             A::Name(name) => {
                 let Some(local) = self.scope.get_for_assignment(name) else {
+                    let bound = self.scope.get(name).map(|b| &b.bound);
+                    if matches!(bound, Some(Bound::Bad)) {
+                        return None;
+                    }
                     if self.scope.get(name).is_none()
                         && self.w.lookup(self.module, name).is_none()
                         && self.generic(name).is_none()
                     {
                         self.unknown(&Ident::new(name.clone(), target.span), "variable");
+                        // What uses it from here on is no mistake of its own.
+                        let binder = Binder::Mutable;
+                        (self.scope).bind(name.clone(), target.span, binder, Bound::Bad);
                     } else {
                         self.report(Problem::NotAssignable {
                             span: target.span,

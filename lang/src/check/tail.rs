@@ -15,7 +15,7 @@ use super::problem::{Context, Problem};
 use super::stmt::unit;
 use crate::ast::{self, ExprKind as A, StmtKind as S};
 use crate::span::Span;
-use crate::typed::{Block, Expr, ExprKind, Ty};
+use crate::typed::{Block, Expr, ExprKind, Stmt, Ty};
 
 /// What is still to come when a sequence of statements ends: the rest of the sequence around it.
 struct Rest<'c, 'a> {
@@ -132,17 +132,21 @@ impl<'a> Cx<'a, '_> {
             }
         }
         match (value, next) {
-            (Some(e), None) if expr_returns(e) => {
-                out.value = Some(Box::new(self.tail_expr(e, None, budget, end)));
+            (Some(e), next) if expr_returns(e) => {
+                out.value = Some(Box::new(self.tail_expr(e, next, budget, end)));
             }
             (Some(e), None) => {
                 out.value = Some(Box::new(self.result(Some(e), e.span, end)));
             }
             (None, None) => self.missing_value(end.block, end.ret, end.name),
             (value, Some(rest)) => {
+                // Its value goes nowhere, but it may assign.
                 if let Some(e) = value {
-                    let dropped = self.expr(e, None);
-                    let _ = dropped;
+                    let mark = self.infer.mark();
+                    let kind = self.expr_stmt(e);
+                    let span = e.span;
+                    out.stmts.extend(kind.map(|kind| Stmt { kind, span }));
+                    self.infer.settle(mark);
                 }
                 let cost = rest.stmts.len() + 1;
                 if *budget < cost {
@@ -202,8 +206,10 @@ impl<'a> Cx<'a, '_> {
                 let cond = self.condition(cond);
                 self.infer.settle(mark);
                 let ((then, otherwise), assigned) = self.watching(|cx| {
-                    let then = cx.tail_block(then, rest, budget, end);
-                    let otherwise = match otherwise.as_deref() {
+                    let then = cx.where_it_is(&cond, true, |cx| {
+                        cx.tail_block(then, rest, budget, end)
+                    });
+                    let otherwise = cx.where_it_is(&cond, false, |cx| match otherwise.as_deref() {
                         Some(other) => {
                             let value = cx.tail_expr(other, rest, budget, end);
                             Block {
@@ -223,7 +229,7 @@ impl<'a> Cx<'a, '_> {
                                 Block::default()
                             }
                         },
-                    };
+                    });
                     (then, otherwise)
                 });
                 let ty = if is_bad(&cond) {

@@ -7,7 +7,9 @@ use super::problem::Problem;
 use super::show::Alias;
 use super::subst::Subst;
 use super::world::{Item, State, TypeId};
-use crate::ast::{Expr, ExprKind, GenericKind, Ident, Name, TypeArg, TypeExpr, TypeExprKind};
+use crate::ast::{
+    Expr, ExprKind, GenericKind, Ident, IndexArg, Name, TypeArg, TypeExpr, TypeExprKind,
+};
 use crate::span::Span;
 use crate::typed::{Elem, ElemTy, GenericArg, GenericId, Shape, ShapeItem, Ty};
 use std::collections::HashMap;
@@ -22,13 +24,26 @@ impl<'a> Cx<'a, '_> {
         Ty::Error
     }
 
+    /// The type of a part of a value, or of a result: a function is none.
+    pub fn value_type(&mut self, t: &'a TypeExpr) -> Ty {
+        let ty = self.resolve_type(t);
+        if let Ty::Fn(..) = ty {
+            self.report(Problem::FunctionAsValue {
+                span: t.span,
+                name: None,
+            });
+            return Ty::Error;
+        }
+        ty
+    }
+
     fn any_type(&mut self, t: &'a TypeExpr) -> Ty {
         match &t.kind {
             TypeExprKind::Path { module, name, args } => {
                 self.path_type(module.as_ref(), name, args, t.span)
             }
             TypeExprKind::Tuple(fields) => {
-                Ty::Tuple(fields.iter().map(|f| self.resolve_type(f)).collect())
+                Ty::Tuple(fields.iter().map(|f| self.value_type(f)).collect())
             }
             TypeExprKind::Record(fields) => {
                 let names = fields.iter().map(|(name, _)| name);
@@ -36,7 +51,7 @@ impl<'a> Cx<'a, '_> {
                 Ty::Record(
                     fields
                         .iter()
-                        .map(|(n, f)| (n.node.clone(), self.resolve_type(f)))
+                        .map(|(n, f)| (n.node.clone(), self.value_type(f)))
                         .collect(),
                 )
             }
@@ -133,7 +148,8 @@ impl<'a> Cx<'a, '_> {
                     known.extend(Elem::ALL.iter().map(|e| e.name().to_string()));
                     known.extend(self.generic_names().map(|n| n.to_string()));
                 }
-                let near = near(&name.node, known.iter().map(String::as_str));
+                let near = super::near::elsewhere(&name.node)
+                    .or_else(|| near(&name.node, known.iter().map(String::as_str)));
                 self.report(Problem::UnknownName {
                     what: "type",
                     name: name.node.clone(),
@@ -200,6 +216,7 @@ impl<'a> Cx<'a, '_> {
                         self.check_axis(axis);
                     }
                     if let ExprKind::Name(name) = &size.kind
+                        && !names_elem(size)
                         && self.means_nothing(name)
                     {
                         self.unknown(&Ident::new(name.clone(), size.span), "dimension");
@@ -278,10 +295,14 @@ impl<'a> Cx<'a, '_> {
         let Some(args) = self.generic_args(&alias.shown, &alias.generics, args, span) else {
             return Ty::Error;
         };
+        self.open_alias(&alias, &args, span)
+    }
+
+    fn open_alias(&mut self, alias: &Alias, args: &[GenericArg], span: Span) -> Ty {
         if args.is_empty() {
             return alias.ty.clone();
         }
-        match Subst::new(&args).ty(&alias.ty) {
+        match Subst::new(args).ty(&alias.ty) {
             Some(ty) => ty,
             None => {
                 self.report(Problem::Inexact {
@@ -447,33 +468,103 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// A type that the grammar has read as an expression: `Params`, `f32`, `optim.Schedule`.
+    /// A type that the grammar has read as an expression: `Params`, `f32[3]`, `(f32, optim.Schedule)`.
     pub fn type_of_expr(&mut self, e: &'a Expr) -> Option<Ty> {
         match &e.kind {
-            ExprKind::Name(name) => {
-                let ident = Ident::new(name.clone(), e.span);
-                Some(self.path_type(None, &ident, &[], e.span))
+            ExprKind::Tuple(parts) => {
+                let parts: Option<Vec<Ty>> = parts.iter().map(|p| self.type_of_expr(p)).collect();
+                return parts.map(Ty::Tuple);
             }
+            ExprKind::Record(fields) => {
+                self.no_duplicates("field", fields.iter().map(|(name, _)| name));
+                let fields: Option<Vec<(Name, Ty)>> = fields
+                    .iter()
+                    .map(|(n, f)| Some((n.node.clone(), self.type_of_expr(f)?)))
+                    .collect();
+                return Some(Ty::Record(fields?.into_iter().collect()));
+            }
+            _ => {}
+        }
+        let (head, args) = match &e.kind {
+            ExprKind::Index(head, args) => (&**head, args.as_slice()),
+            _ => (e, &[] as &[IndexArg]),
+        };
+        let (module, name) = match &head.kind {
+            ExprKind::Name(name) => (None, Ident::new(name.clone(), head.span)),
             ExprKind::Field(module, name) => match &module.kind {
-                ExprKind::Name(m) => {
-                    let module = Ident::new(m.clone(), module.span);
-                    Some(self.path_type(Some(&module), name, &[], e.span))
+                ExprKind::Name(m) => (Some(Ident::new(m.clone(), module.span)), name.clone()),
+                _ => {
+                    self.report(Problem::DimensionForType { span: e.span });
+                    return None;
                 }
-                _ => None,
             },
             _ => {
                 self.report(Problem::DimensionForType { span: e.span });
-                None
+                return None;
             }
+        };
+        if args.is_empty() {
+            return Some(self.path_type(module.as_ref(), &name, &[], e.span));
         }
+        self.indexed_type(module.as_ref(), &name, args, e.span)
+    }
+
+    /// `f32[3]`, `D[B, N]` or `Layer[2, f32]` where an expression stands.
+    fn indexed_type(
+        &mut self,
+        module: Option<&Ident>,
+        name: &Ident,
+        args: &'a [IndexArg],
+        span: Span,
+    ) -> Option<Ty> {
+        let elem = match (module, Elem::from_name(&name.node)) {
+            (None, Some(elem)) => Some(ElemTy::Known(elem)),
+            (None, None) => match self.generic(&name.node) {
+                Some((id, GenericKind::Float | GenericKind::Int | GenericKind::Num)) => {
+                    Some(ElemTy::Param(id))
+                }
+                Some((id, kind)) => return Some(self.generic_type(id, kind, name, &[], span)),
+                None => None,
+            },
+            (Some(_), _) => None,
+        };
+        if let Some(elem) = elem {
+            return Some(Ty::Tensor(elem, self.explicit_shape(args, span)?));
+        }
+        let id = self.type_item(module, name)?;
+        let alias = self.alias(id, span)?;
+        let given = self.explicit_args(&alias.shown, &alias.generics, args, span)?;
+        let is_spread = |i: usize| alias.generics[i].kind == GenericKind::Spread;
+        let given: Vec<GenericArg> = (given.into_iter().enumerate())
+            .map_while(|(i, arg)| arg.or_else(|| is_spread(i).then(|| GenericArg::Spread(vec![]))))
+            .collect();
+        if given.len() < alias.generics.len() {
+            self.report(Problem::GenericArgCount {
+                span,
+                name: alias.shown.as_str().into(),
+                expected: alias.generics.len(),
+                found: args.len(),
+            });
+            return None;
+        }
+        Some(self.open_alias(&alias, &given, span))
     }
 
     /// A dimension in a type or a shape: exact, and not negative.
     pub fn size(&mut self, e: &'a Expr) -> Option<crate::typed::Dim> {
+        if names_elem(e) {
+            self.report(Problem::TypeForDimension { span: e.span });
+            return None;
+        }
         let dim = self.static_dim(e)?;
         self.need_size(&dim, e.span);
         Some(dim)
     }
+}
+
+/// No value is called as an element type is.
+fn names_elem(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Name(name) if Elem::from_name(name).is_some())
 }
 
 fn good(ty: Ty) -> Option<Ty> {

@@ -2,6 +2,7 @@
 
 use super::cx::Cx;
 use super::problem::Problem;
+use crate::span::Span;
 use crate::typed::{
     Block, Body, Callee, Effect, Elem, ElemTy, Expr, ExprKind, ForIter, Lambda, PrintPiece,
     ShapeItem, Static, Stmt, StmtKind, Transform, Ty,
@@ -85,22 +86,24 @@ impl Cx<'_, '_> {
         }
     }
 
+    fn check_fits(&mut self, value: i128, ty: &Ty, span: Span) {
+        if !fits(value, ty) {
+            let ty = ty.clone();
+            self.report(Problem::LiteralRange { span, value, ty });
+        }
+    }
+
     fn zonk_expr(&mut self, e: &mut Expr) {
         self.zonk_ty(&mut e.ty);
         match &mut e.kind {
-            ExprKind::Int(n) => {
-                if !fits(*n, &e.ty) {
-                    let problem = Problem::LiteralRange {
-                        span: e.span,
-                        value: *n,
-                        ty: e.ty.clone(),
-                    };
-                    self.report(problem);
+            ExprKind::Int(n) => self.check_fits(*n, &e.ty, e.span),
+            ExprKind::Dim(d) => {
+                if let Some(n) = d.as_int() {
+                    self.check_fits(i128::from(n), &e.ty, e.span);
                 }
             }
             ExprKind::Float(_)
             | ExprKind::Bool(_)
-            | ExprKind::Dim(_)
             | ExprKind::Local(_)
             | ExprKind::Host(_) => {}
             ExprKind::Fields(parts) => parts.iter_mut().for_each(|p| self.zonk_expr(p)),

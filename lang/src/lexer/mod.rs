@@ -106,8 +106,14 @@ impl Lexer<'_> {
                     _ => Tok::LBrace,
                 }
             }
-            Code::RParen => self.closer(Code::LParen, Tok::RParen),
-            Code::RBracket => self.closer(Code::LBracket, Tok::RBracket),
+            Code::RParen => {
+                self.leave_unclosed(Code::LParen, start);
+                self.closer(Code::LParen, Tok::RParen)
+            }
+            Code::RBracket => {
+                self.leave_unclosed(Code::LBracket, start);
+                self.closer(Code::LBracket, Tok::RBracket)
+            }
             Code::RBrace => {
                 if let Some(frame) = self.frames.last()
                     && !frame.brackets.contains(&Code::LBrace)
@@ -213,6 +219,16 @@ impl Lexer<'_> {
                 .tokens
                 .last()
                 .is_none_or(|t| matches!(t.tok, Tok::Semi | Tok::LBrace | Tok::RBrace))
+    }
+
+    /// A closing bracket that nothing in the interpolation opened, on a line without another quote, is meant as code.
+    fn leave_unclosed(&mut self, opener: Code, start: usize) {
+        let frame = self.frames.last();
+        if frame.is_some_and(|f| !f.brackets.contains(&opener))
+            && !self.rest_of_line(start).contains('"')
+        {
+            self.close_strings(start);
+        }
     }
 
     fn closer(&mut self, opener: Code, tok: Tok) -> Tok {
@@ -398,11 +414,30 @@ impl Lexer<'_> {
         self.text_token(value, begin, end);
         self.push(Tok::StrClose, end, end);
         self.pos = end;
-        if self.frames.is_empty() {
+        // What else is wrong in it is so because it goes on too far.
+        while let Some(SyntaxError::LoneBrace { at } | SyntaxError::BadEscape { at }) =
+            self.out.errors.last()
+            && at.start as usize > quote
+        {
+            self.out.errors.pop();
+        }
+        let closes = begin == quote + 1 && begin == end && self.ends_unclosed(quote);
+        if self.frames.is_empty() && !closes {
             let open = self.span(quote, quote + 1);
             self.out.errors.push(SyntaxError::UnclosedString { open });
         }
         self.close_strings(end);
+    }
+
+    /// Whether a quote with nothing but brackets behind it is the end of a string that began on a line before, and has
+    /// been reported.
+    fn ends_unclosed(&self, quote: usize) -> bool {
+        let Some(SyntaxError::UnclosedString { open }) = self.out.errors.last() else {
+            return false;
+        };
+        let since = self.out.tokens.iter().rev();
+        let mut since = since.take_while(|t| t.start > open.start);
+        since.all(|t| t.tok != Tok::StrOpen || t.start as usize == quote)
     }
 
     /// Ends, in the middle of an interpolation, all strings that are open; one message for the outermost.

@@ -150,6 +150,11 @@ impl Parser<'_> {
             Some(Tok::Let) => {
                 let end = tokens.iter().position(|t| t.tok == Tok::Assign);
                 let head = &tokens[..end.unwrap_or(tokens.len())];
+                // `let (mut a, b)` was meant as `let mut (a, b)`.
+                let (muts, mut plain): (Vec<Token>, Vec<Token>) =
+                    head.iter().cloned().partition(|t| t.tok == Tok::Mut);
+                plain.splice(1..1, muts.into_iter().take(1));
+                let head = plain.as_slice();
                 let with_type = self.try_let_head(head);
                 let colon = head.iter().position(|t| t.tok == Tok::Colon);
                 let head = with_type.or_else(|e| match colon {

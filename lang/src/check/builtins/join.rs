@@ -261,15 +261,30 @@ fn tile(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 }
 
 /// A tuple of the parts before, between and after the positions.
+/// Where an index cuts: counted from the end if negative, at an end if it is outside, as far as that is known.
+fn cut(index: &Dim, size: &Dim) -> Option<Dim> {
+    let from_start = match index.as_int() {
+        Some(n) if n < 0 => size.add(index)?,
+        _ => index.clone(),
+    };
+    Some(match (from_start.as_int(), size.as_int()) {
+        (Some(at), Some(n)) if !(0..=n).contains(&at) => Dim::int(at.clamp(0, n)),
+        _ => from_start,
+    })
+}
+
 fn split_at(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
-    let (indices, _) = a.ints(1)?;
+    let (mut indices, _) = a.ints(1)?;
     let axis = one_axis(cx, a, 2)??;
     let (elem, items) = cx.tensor(&x, "split_at")?;
     let (at, given) = cx.axis_of("split_at", a.span, &axis, &items, &x.ty)?;
     let ShapeItem::Dim(size) = items[at].clone() else {
         return None;
     };
+    for index in &mut indices {
+        *index = cut(index, &size)?;
+    }
     let mut ends = vec![Dim::int(0)];
     ends.extend(indices.iter().cloned());
     ends.push(size);

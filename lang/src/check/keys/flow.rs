@@ -1,7 +1,8 @@
 //! The walk over a checked body that follows its keys.
 
 use super::known::{
-    derives_keys, first_local, from_start, has_rigid_tree, known_int, shares, uses_key_up,
+    derives_keys, first_local, from_start, has_rigid_tree, known_int, shares, slice_of,
+    uses_key_up,
 };
 use super::place::{Place, Ranges, Step};
 use super::{KeyFacts, Path, holds_key, locals_of};
@@ -114,6 +115,10 @@ impl<'f> Flow<'f> {
                     ([IndexItem::At(d)], _) => {
                         let at = d.as_int()?;
                         Some(base.then(Step::At(from_start(at, &array.ty))))
+                    }
+                    ([IndexItem::Range { lo, hi, step: None }], _) => {
+                        let (lo, hi) = slice_of(lo.as_ref(), hi.as_ref(), &array.ty)?;
+                        Some(base.then(Step::Span(lo, hi)))
                     }
                     ([IndexItem::Tensor], Some(ExprKind::Local(id))) => {
                         Some(base.then(Step::AtLocal(*id)))
@@ -413,8 +418,10 @@ impl<'f> Flow<'f> {
         self.used.retain(|p, _| !p.mentions_from(floor));
         self.again(repeat, f);
         // What each round has used of an array is now used of it as a whole.
+        // What a function has used of its parameters, its call uses of the arguments.
+        let of_call = |id: LocalId| matches!(repeat, Repeat::Lambda) && fresh.contains(&id);
         for (place, span) in first.into_iter().chain(std::mem::take(&mut self.used)) {
-            if place.local < floor {
+            if place.local < floor || of_call(place.local) {
                 let place = place.after_loop(floor, &self.ranges);
                 self.used.entry(place).or_insert(span);
             }

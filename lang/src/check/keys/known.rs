@@ -2,7 +2,7 @@
 
 use super::locals_of;
 use crate::typed::{
-    Block, Builtin, Callee, Expr, ExprKind, LocalId, ShapeItem, StmtKind, TransformKind, Ty,
+    Block, Builtin, Callee, Dim, Expr, ExprKind, LocalId, ShapeItem, StmtKind, TransformKind, Ty,
 };
 
 /// Whether `vmap` hands one and the same argument to all the calls it makes.
@@ -29,10 +29,27 @@ pub fn from_start(at: i64, array: &Ty) -> i64 {
     }
 }
 
+/// The positions that a slice of an array takes, each end counted from the start.
+pub fn slice_of(lo: Option<&Dim>, hi: Option<&Dim>, array: &Ty) -> Option<(Dim, Dim)> {
+    let Ty::Tensor(_, shape) = array else {
+        return None;
+    };
+    let ShapeItem::Dim(size) = shape.first()? else {
+        return None;
+    };
+    let at = |d: &Dim| match d.as_int() {
+        Some(n) if n < 0 => size.add(d),
+        _ => Some(d.clone()),
+    };
+    let lo = lo.map_or(Some(Dim::int(0)), at)?;
+    let hi = hi.map_or(Some(size.clone()), at)?;
+    Some((lo, hi))
+}
+
 /// A bound of a loop that is known when the function is specialised.
-pub fn known_int(e: &Expr) -> Option<crate::typed::Dim> {
+pub fn known_int(e: &Expr) -> Option<Dim> {
     match &e.kind {
-        ExprKind::Int(n) => i64::try_from(*n).ok().map(crate::typed::Dim::int),
+        ExprKind::Int(n) => i64::try_from(*n).ok().map(Dim::int),
         ExprKind::Dim(d) => Some(d.clone()),
         _ => None,
     }

@@ -32,7 +32,22 @@ impl Place {
     }
 
     pub fn then(mut self, step: Step) -> Place {
-        self.steps.push(step);
+        let last = self.steps.last();
+        // A position in a slice is one in the array.
+        let in_array = match (last, &step) {
+            (Some(Step::Span(lo, _)), Step::At(n)) if *n >= 0 => {
+                lo.as_int().map(|lo| Step::At(lo + n))
+            }
+            (Some(Step::Span(lo, _)), Step::Span(from, to)) => match (lo.add(from), lo.add(to)) {
+                (Some(from), Some(to)) => Some(Step::Span(from, to)),
+                _ => None,
+            },
+            _ => None,
+        };
+        if in_array.is_some() {
+            self.steps.pop();
+        }
+        self.steps.push(in_array.unwrap_or(step));
         self
     }
 
