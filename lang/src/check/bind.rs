@@ -103,6 +103,12 @@ impl<'a> Cx<'a, '_> {
                 {
                     self.local_consts.insert(*id, known);
                 }
+                if let (Pattern::Local(id), Binder::Variable, ExprKind::Fields(fields)) =
+                    (&bound, binder, &value.kind)
+                    && let Some(sizes) = fields.iter().map(|f| self.const_of(f)).collect()
+                {
+                    self.local_sizes.insert(*id, sizes);
+                }
                 if let (Pattern::Local(id), ExprKind::Builtin { attrs, .. }) = (&bound, &value.kind)
                     && attrs.iter().any(|a| a.name == "keepdims")
                 {

@@ -128,7 +128,9 @@ impl<'a> Cx<'a, '_> {
             });
             return bad(span);
         }
-        let before = self.const_of(&cond).map(|known| (known, self.infer.clone()));
+        let before = self
+            .const_of(&cond)
+            .map(|known| (known, self.infer.clone()));
         if self.infer.unify(&then_ty, &other_ty).is_err() {
             // A branch that is never taken has no say in the type.
             if let Some((Const::Bool(is_taken), before)) = before {

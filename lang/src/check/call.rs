@@ -406,10 +406,13 @@ impl<'a> Cx<'a, '_> {
             }
         }
         let mut missing = Vec::new();
-        for (param, slot) in params.iter().zip(&mut given) {
+        let written = &self.w.fns[id.0].def.params;
+        for ((param, slot), written) in params.iter().zip(&mut given).zip(written) {
             if slot.is_none() {
                 match param.default {
                     Some(_) => *slot = Some(Given::Default),
+                    // A default that is wrong has been reported where it stands.
+                    None if written.default.is_some() => ok = false,
                     None => missing.push(param.name.clone()),
                 }
             }

@@ -36,6 +36,8 @@ pub struct Cx<'a, 'w> {
     pub locals: Vec<Local>,
     /// The values of variables that `let` gives a constant, for where a constant is wanted.
     pub local_consts: HashMap<LocalId, Const>,
+    /// Those of tuples of constants, `let s = shape(x);`.
+    pub local_sizes: HashMap<LocalId, Vec<Const>>,
     /// Reductions that `let` gives a name, for help lines.
     pub initialisers: HashMap<LocalId, Expr>,
     /// The locals assigned so far in each open loop or branch.
@@ -90,6 +92,7 @@ impl<'a, 'w> Cx<'a, 'w> {
             scope: Scope::default(),
             locals: Vec::new(),
             local_consts: HashMap::new(),
+            local_sizes: HashMap::new(),
             initialisers: HashMap::new(),
             assigned: Vec::new(),
             local_depth: Vec::new(),

@@ -98,7 +98,10 @@ impl<'a> Cx<'a, '_> {
                 .collect(),
             Context::Return { .. } if expected == Ty::unit() => {
                 self.name_literals();
-                vec![format!("declare its result: `-> {}`", self.names.ty(&found))]
+                vec![format!(
+                    "declare its result: `-> {}`",
+                    self.names.ty(&found)
+                )]
             }
             _ => self.mismatch_help(&expected, &found, got.span),
         };
@@ -146,6 +149,10 @@ impl<'a> Cx<'a, '_> {
             ExprKind::Float(x) => Some(Const::Float(*x)),
             ExprKind::Bool(b) => Some(Const::Bool(*b)),
             ExprKind::Local(id) => self.local_consts.get(id).cloned(),
+            ExprKind::Field(base, i) => match base.kind {
+                ExprKind::Local(id) => self.local_sizes.get(&id)?.get(*i).cloned(),
+                _ => None,
+            },
             _ => None,
         }
     }

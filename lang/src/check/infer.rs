@@ -496,8 +496,7 @@ impl Infer {
                     (Some(Atom::Var(_)), _) => Some(b.clone()),
                     (_, Some(Atom::Var(_))) => Some(a.clone()),
                     // A size is not negative.
-                    _ => poly::solve(&difference, *v)
-                        .filter(|d| d.as_int().is_none_or(|n| n >= 0)),
+                    _ => poly::solve(&difference, *v).filter(|d| d.as_int().is_none_or(|n| n >= 0)),
                 };
                 match solution {
                     Some(d) => {

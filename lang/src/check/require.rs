@@ -6,10 +6,10 @@
 
 use super::cx::Cx;
 use super::infer::Class;
+use super::konst::{self, Const};
 use super::poly;
 use super::problem::Problem;
 use super::subst::{Subst, leaves};
-use super::konst::{self, Const};
 use crate::ast::{BinaryOp, Name};
 use crate::span::Span;
 use crate::typed::{Builtin, Dim, ElemTy, Expr, ExprKind, GenericArg, GenericId, Ty};
@@ -88,7 +88,12 @@ impl Cx<'_, '_> {
     }
 
     /// Runs `f` for the branch that is taken where a condition is as said.
-    pub fn where_it_is<T>(&mut self, cond: &Expr, holds: bool, f: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn where_it_is<T>(
+        &mut self,
+        cond: &Expr,
+        holds: bool,
+        f: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let before = self.guards.len();
         self.guard(cond, holds);
         let out = f(self);

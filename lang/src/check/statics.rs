@@ -234,6 +234,14 @@ impl<'a> Cx<'a, '_> {
                 }
             }
             A::Name(name) if self.bound_shape(name).is_some() => self.bound_shape(name),
+            A::Name(name) if self.bound_sizes(name).is_some() => {
+                let sizes: Option<Vec<Dim>> =
+                    self.bound_sizes(name)?.iter().map(Const::dim).collect();
+                match sizes {
+                    Some(sizes) => Some(sizes.into_iter().map(ShapeItem::Dim).collect()),
+                    None => self.size(e).map(|d| vec![ShapeItem::Dim(d)]),
+                }
+            }
             A::Name(_) | A::Field(..) if self.inline_list(e).is_some() => {
                 let (module, value) = self.inline_list(e)?;
                 self.in_module(module, |cx| cx.static_shape(value))
@@ -254,6 +262,14 @@ impl<'a> Cx<'a, '_> {
     fn bound_shape(&mut self, name: &str) -> Option<Shape> {
         match &self.scope.get(name)?.bound {
             Bound::Shape(shape) => Some(shape.clone()),
+            _ => None,
+        }
+    }
+
+    /// The numbers of a variable that is a tuple of constants, `let s = shape(x);`.
+    fn bound_sizes(&mut self, name: &str) -> Option<Vec<Const>> {
+        match &self.scope.get(name)?.bound {
+            Bound::Local(id) => self.local_sizes.get(id).cloned(),
             _ => None,
         }
     }

@@ -206,9 +206,8 @@ impl<'a> Cx<'a, '_> {
                 let cond = self.condition(cond);
                 self.infer.settle(mark);
                 let ((then, otherwise), assigned) = self.watching(|cx| {
-                    let then = cx.where_it_is(&cond, true, |cx| {
-                        cx.tail_block(then, rest, budget, end)
-                    });
+                    let then =
+                        cx.where_it_is(&cond, true, |cx| cx.tail_block(then, rest, budget, end));
                     let otherwise = cx.where_it_is(&cond, false, |cx| match otherwise.as_deref() {
                         Some(other) => {
                             let value = cx.tail_expr(other, rest, budget, end);

@@ -102,10 +102,7 @@ impl Cx<'_, '_> {
                     self.check_fits(i128::from(n), &e.ty, e.span);
                 }
             }
-            ExprKind::Float(_)
-            | ExprKind::Bool(_)
-            | ExprKind::Local(_)
-            | ExprKind::Host(_) => {}
+            ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Local(_) | ExprKind::Host(_) => {}
             ExprKind::Fields(parts) => parts.iter_mut().for_each(|p| self.zonk_expr(p)),
             ExprKind::Field(inner, _) => self.zonk_expr(inner),
             ExprKind::Builtin { args, attrs, .. } => {

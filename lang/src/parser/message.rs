@@ -80,11 +80,10 @@ impl SyntaxError {
             SyntaxError::MissingSemicolon { .. } => {
                 error("a `;` is missing", "the statement ends here").help("add `;`")
             }
-            SyntaxError::Reserved { word: "mut", .. } => error(
-                "`mut` stands once, behind `let`",
-                "not in front of a name",
-            )
-            .help("`let mut (a, b) = …;` makes variables of all of them"),
+            SyntaxError::Reserved { word: "mut", .. } => {
+                error("`mut` stands once, behind `let`", "not in front of a name")
+                    .help("`let mut (a, b) = …;` makes variables of all of them")
+            }
             SyntaxError::Reserved { word, .. } => error(
                 &format!("`{word}` is a reserved word"),
                 "cannot be used as a name",

@@ -1,8 +1,7 @@
 //! The walk over a checked body that follows its keys.
 
 use super::known::{
-    derives_keys, first_local, from_start, has_rigid_tree, known_int, shares, slice_of,
-    uses_key_up,
+    derives_keys, first_local, from_start, has_rigid_tree, known_int, shares, slice_of, uses_key_up,
 };
 use super::place::{Place, Ranges, Step};
 use super::{KeyFacts, Path, holds_key, locals_of};

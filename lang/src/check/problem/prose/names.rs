@@ -37,9 +37,9 @@ pub fn say(p: &Problem) -> Diagnostic {
             None if *what == "dimension" => Some(format!(
                 "if it stands for any size, declare it: `fn f[{name}](…)` or `type T[{name}] = …`"
             )),
-            None if *what == "variable" => {
-                Some(format!("a new variable is made by `let`: `let mut {name} = …;`"))
-            }
+            None if *what == "variable" => Some(format!(
+                "a new variable is made by `let`: `let mut {name} = …;`"
+            )),
             _ => None,
         }),
         P::ForeignModule { span, module, name } => {
