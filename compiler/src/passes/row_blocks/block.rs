@@ -30,7 +30,8 @@ pub struct Block<'r> {
 pub struct Terms {
     /// Memory that is worth having, in bytes.
     pub much: usize,
-    /// What the loop costs for each kernel of a block, and for each large product beyond that, in ns.
+    /// What the loop costs for each kernel of a block, and for each large product beyond that and beyond packing what has no
+    /// rows, in ns.
     pub kernel: f64,
     pub product: f64,
     /// What the loop may cost, as a part of the time of the products.
@@ -45,9 +46,9 @@ pub struct Terms {
 impl Terms {
     /// Of a machine of two cores as `tpuc calibrate` measures it.
     pub const OF_CPU: Terms = Terms {
-        much: 128 << 20,
+        much: 16 << 20,
         kernel: 500.0,
-        product: 10_000.0,
+        product: 2_000.0,
         share: 0.02,
         space_of_products: 4 << 20,
         space: 1 << 19,
@@ -127,10 +128,14 @@ impl<'r> Block<'r> {
     pub fn pays<'t>(&self, rows: &Rows, ty: &impl Fn(Value) -> &'t Type, terms: Terms) -> bool {
         let kept: usize = self.kept.iter().map(|&v| ty(v).bytes()).sum();
         let blocks = rows.count.div_ceil(self.rows) as f64;
-        let products = self.insts.iter().filter(|i| is_busy(i, ty)).count() as f64;
+        let products: Vec<&&Inst> = self.insts.iter().filter(|i| is_busy(i, ty)).collect();
+        // A product packs what has no rows again for each block.
+        let operands = products.iter().flat_map(|i| &i.args);
+        let whole = operands.filter(|&&v| rows.axis(v).is_none());
+        let packed: usize = whole.map(|&v| ty(v).bytes()).sum();
         let sums: usize = self.sums.iter().map(|&v| 2 * ty(v).bytes()).sum();
-        let turn = terms.kernel * self.insts.len() as f64 + terms.product * products;
-        let lost = blocks * (turn + sums as f64 / BYTES_PER_NS);
+        let turn = terms.kernel * self.insts.len() as f64 + terms.product * products.len() as f64;
+        let lost = blocks * (turn + (packed + sums) as f64 / BYTES_PER_NS);
         let flops: u64 = self.insts.iter().map(|i| own_work(i, ty).flops).sum();
         let first = |v: &Value| rows.axis(*v) == Some(0);
         let in_one_piece = |v: &Value| first(v) || self.piece(*v, rows, ty) >= terms.piece;

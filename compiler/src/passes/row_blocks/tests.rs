@@ -158,3 +158,34 @@ fn what_mixes_rows_or_saves_nothing_is_left_alone() {
         assert_eq!(before.to_string(), after.to_string());
     }
 }
+
+/// At the CPU's terms: a layer is packed for each block of images, which is little; gradients of a layer that come row by row
+/// would each time have all of the batch packed.
+#[test]
+fn what_is_packed_again_for_each_block_counts() {
+    for (text, is_cut) in [
+        (
+            "func f(%x: f32[10000, 784], %w: f32[784, 256]) -> (f32[256]) {
+               %h = dot_general[contract = [1] x [0]] %x, %w : f32[10000, 256]
+               %e = exp %h : f32[10000, 256]
+               %q = dot_general[contract = [0] x [0]] %e, %e : f32[256, 256]
+               %r = reduce_sum[axes = [0]] %q : f32[256]
+               return %r
+             }",
+            true,
+        ),
+        (
+            "func f(%x: f32[4096, 128], %g: f32[128, 4096], %m: f32[4096, 4096]) -> (f32[4096, 4096]) {
+               %d = dot_general[contract = [1] x [0]] %x, %g : f32[4096, 4096]
+               %s = mul %d, %d : f32[4096, 4096]
+               %r = add %m, %s : f32[4096, 4096]
+               return %r
+             }",
+            false,
+        ),
+    ] {
+        let before = parse(text).expect(text);
+        let after = blocked(&before, Terms::OF_CPU).to_string();
+        assert_eq!(after.contains("scan"), is_cut, "{after}");
+    }
+}
