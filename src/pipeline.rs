@@ -4,7 +4,9 @@ use crate::cli::ProgramArgs;
 use crate::execute::device::{Lowered, plan_donations, signature};
 use crate::failure::Failure;
 use crate::loader::DiskLoader;
-use std::io::IsTerminal;
+use crate::say;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::Instant;
 use tpuc_compiler::ir::{Func, Op};
@@ -14,14 +16,18 @@ use tpuc_compiler::opt::{self, Level};
 use tpuc_compiler::passes::{self, Pass, Stage};
 use tpuc_compiler::plan::{Plan, split};
 use tpuc_compiler::specialise::{self, Instance};
+use tpuc_lang::check::near::near;
 use tpuc_lang::check::{self, Checked, Options};
 use tpuc_lang::diag::{Code, Diagnostic, Severity};
 use tpuc_lang::render;
 use tpuc_lang::source::Sources;
 use tpuc_lang::span::{FileId, Span};
-use tpuc_lang::typed::{Body, FnId, Program};
+use tpuc_lang::typed::{Body, FnDef, FnId, Program};
 use tpuc_runtime::Surroundings;
-use tpuc_runtime::client::Signature;
+use tpuc_runtime::client::{Signature, show_bytes};
+
+/// What is longer is no text that somebody wrote or keeps to compare with, and may have no end.
+const LONGEST_TEXT: u64 = 1 << 28;
 
 /// Codes of data for names that no data could have: an unknown dataset, an unknown ending.
 const NAMES_OF_DATA: [&str; 2] = ["E0703", "E0716"];
@@ -46,17 +52,25 @@ pub fn check_file(
     ))
 }
 
-/// The text of a program file.
+/// The text of a program file, or of a stored dump.
 pub fn read(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
-    let bytes = std::fs::read(path).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => {
-            Failure::runtime("E0901", format!("there is no file `{shown}`"), None)
-        }
-        _ => Failure::runtime("E0901", format!("cannot read `{shown}`: {e}"), None),
+    let unreadable = |message: String| Failure::runtime("E0901", message, None);
+    let mut bytes = Vec::new();
+    let file = File::open(path);
+    let read = file.and_then(|file| file.take(LONGEST_TEXT + 1).read_to_end(&mut bytes));
+    read.map_err(|e| match e.kind() {
+        ErrorKind::NotFound => unreadable(format!("there is no file `{shown}`")),
+        ErrorKind::IsADirectory => unreadable(format!("`{shown}` is a folder")),
+        _ => unreadable(format!("cannot read `{shown}`: {e}")),
     })?;
-    String::from_utf8(bytes)
-        .map_err(|_| Failure::runtime("E0901", format!("`{shown}` is not UTF-8 text"), None))
+    if bytes.len() as u64 > LONGEST_TEXT {
+        return Err(unreadable(format!(
+            "`{shown}` is longer than any program: over {}",
+            show_bytes(LONGEST_TEXT)
+        )));
+    }
+    String::from_utf8(bytes).map_err(|_| unreadable(format!("`{shown}` is not UTF-8 text")))
 }
 
 /// The checked program; its diagnostics are printed, and errors among them end the command.
@@ -90,10 +104,7 @@ pub fn failure(diagnostics: &[Diagnostic]) -> Failure {
 
 pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &Sources) {
     if !diagnostics.is_empty() {
-        eprint!(
-            "{}",
-            render::render(sources, diagnostics, std::io::stderr().is_terminal())
-        );
+        eprint!("{}", render::render(sources, diagnostics, say::in_colour()));
     }
 }
 
@@ -331,20 +342,19 @@ pub fn function(program: &Program, name: &str, sources: &Sources) -> Result<Func
 }
 
 pub fn instance(program: &Program, name: &str, sources: &Sources) -> Result<Instance, Failure> {
-    let named = |id: &FnId| {
-        let def = &program.fns[id.0 as usize];
-        *def.name == *name && def.module.is_empty()
-            || format!("{}.{}", def.module, def.name) == name
+    let full_name = |def: &FnDef| match def.module.is_empty() {
+        true => def.name.to_string(),
+        false => format!("{}.{}", def.module, def.name),
     };
-    let ids = (0..program.fns.len() as u32)
-        .map(FnId)
-        .filter(named)
-        .collect::<Vec<_>>();
-    let Some(&id) = ids.first() else {
+    let names: Vec<String> = program.fns.iter().map(full_name).collect();
+    let Some(at) = names.iter().position(|n| n == name) else {
+        let near = near(name, names.iter().map(String::as_str));
         return Err(Failure::Usage(format!(
-            "the program has no function `{name}`"
+            "the program has no function `{name}`{}",
+            meant(near)
         )));
     };
+    let id = FnId(at as u32);
     if program.fns[id.0 as usize].generics.is_empty() {
         return Ok(Instance {
             id,
@@ -361,6 +371,11 @@ pub fn instance(program: &Program, name: &str, sources: &Sources) -> Result<Inst
             "`{name}` has parameters to infer, and `main` does not call it: its sizes are unknown"
         ))
     })
+}
+
+/// The end of a message about a name that is not known, where one is near.
+pub fn meant(near: Option<String>) -> String {
+    near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
 }
 
 /// For each input of [`function`], the parameter it belongs to, with the path of its leaf.

@@ -1,41 +1,48 @@
 //! One line on a terminal while something takes over a second; nothing where the output is piped.
 
+use crate::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::RefCell;
-use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
+
+/// What is over sooner is not worth a line.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 pub struct Progress {
     bar: ProgressBar,
-    /// What is being done, since when.
-    doing: RefCell<(String, Instant)>,
+    doing: RefCell<String>,
     /// The numbers of the last `log`.
     metrics: RefCell<String>,
 }
 
 impl Progress {
     pub fn new() -> Progress {
-        let shown = std::io::stderr().is_terminal();
-        let target = if shown {
-            ProgressDrawTarget::stderr_with_hz(10)
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
             bar.set_style(style);
         }
+        if say::on_screen() {
+            let bar = bar.clone();
+            thread::spawn(move || {
+                thread::sleep(PATIENCE);
+                if !bar.is_finished() {
+                    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+                    bar.enable_steady_tick(Duration::from_millis(200));
+                }
+            });
+        }
         Progress {
             bar,
-            doing: RefCell::new((String::new(), Instant::now())),
+            doing: RefCell::default(),
             metrics: RefCell::default(),
         }
     }
 
     /// Says what is being done from now on.
     pub fn doing(&self, what: impl Into<String>) {
-        *self.doing.borrow_mut() = (what.into(), Instant::now());
-        self.tick();
+        *self.doing.borrow_mut() = what.into();
+        self.show();
     }
 
     /// An iteration of a loop that the host walks.
@@ -46,19 +53,15 @@ impl Progress {
     /// Numbers to be shown until the next ones.
     pub fn metrics(&self, text: String) {
         *self.metrics.borrow_mut() = text;
-        self.tick();
+        self.show();
     }
 
-    fn tick(&self) {
-        let (what, since) = &*self.doing.borrow();
-        let metrics = self.metrics.borrow();
+    fn show(&self) {
+        let (what, metrics) = (self.doing.borrow(), self.metrics.borrow());
         self.bar.set_message(match metrics.is_empty() {
             true => what.clone(),
             false => format!("{what}  {metrics}"),
         });
-        if since.elapsed() > Duration::from_secs(1) || self.bar.elapsed() > Duration::from_secs(1) {
-            self.bar.enable_steady_tick(Duration::from_millis(200));
-        }
     }
 
     /// Takes the line away while something is printed.
@@ -68,5 +71,11 @@ impl Progress {
 
     pub fn done(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.done();
     }
 }

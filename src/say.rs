@@ -4,8 +4,9 @@
 //! output, such as a full disk, is an error, which [`finish`] gives at the end.
 
 use crate::failure::Failure;
+use std::env;
 use std::fmt::Arguments;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
 macro_rules! print {
@@ -34,6 +35,16 @@ pub fn out(text: Arguments<'_>) {
 /// The error stream has nowhere to say that it failed.
 pub fn error(text: Arguments<'_>) {
     let _ = io::stderr().lock().write_fmt(text);
+}
+
+/// Whether the error stream is a terminal on which lines can be drawn over.
+pub fn on_screen() -> bool {
+    io::stderr().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether it shows colours, and the user wants them (no-color.org).
+pub fn in_colour() -> bool {
+    on_screen() && env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
 }
 
 /// Remembers a failure of the standard output.

@@ -184,3 +184,24 @@ fn the_optimiser_says_what_it_did_and_why() {
     }
     assert_eq!(run.stdout, tpuc(&args[..6]).stdout);
 }
+
+#[test]
+fn names_that_are_not_there_are_taken_for_those_that_are_near() {
+    let (_dir, path) = program("fn forward(x: f32[4]) -> f32 { sum(x) }\nfn one() -> f32 { 1.0 }");
+    let said = ["no function `foward`; did you mean `forward`?"];
+    for command in ["dump-hlo", "grad-check"] {
+        expect(&tpuc(&[command, &path, "--fn", "foward"]), 64, &said);
+    }
+    let far = tpuc(&["dump-hlo", &path, "--fn", "backpropagate"]);
+    expect(&far, 64, &["no function `backpropagate`\n"]);
+    expect(
+        &tpuc(&["doc", "optim.adan"]),
+        64,
+        &["did you mean `optim.adam`?"],
+    );
+    expect(
+        &tpuc(&["grad-check", &path, "--fn", "one"]),
+        64,
+        &["`one` takes nothing"],
+    );
+}

@@ -182,3 +182,17 @@ fn any_name_will_do() {
         fs::remove_dir_all(dir.path().join(folder)).expect("the checkpoints are there");
     }
 }
+
+#[test]
+fn what_has_no_end_is_no_program() {
+    let said = [
+        "error[E0901]",
+        "`/dev/zero` is longer than any program: over 256.0 MiB",
+    ];
+    expect(&tpuc(&["check", "/dev/zero"]), 2, &said);
+    expect(
+        &tpuc(&["fmt", "/dev"]),
+        2,
+        &["error[E0901]: `/dev` is a folder"],
+    );
+}

@@ -1,4 +1,5 @@
-//! What the documents show is run: the programs and the command lines of the README, of `docs/language.md` and of the how-tos.
+//! What the documents show is run: the programs and the command lines of the README and of those documents of `docs` that have a
+//! test here.
 //!
 //! | fence | what is done |
 //! |---|---|
@@ -220,4 +221,14 @@ fn the_language() {
 #[test]
 fn testing() {
     run("docs/testing.md");
+}
+
+#[test]
+fn data() {
+    run("docs/data.md");
+}
+
+#[test]
+fn long_runs() {
+    run("docs/long-runs.md");
 }

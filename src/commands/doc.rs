@@ -1,7 +1,9 @@
 //! `tpuc doc`: the standard library's signatures and descriptions, from its source.
 
 use crate::failure::Failure;
+use crate::pipeline::meant;
 use tpuc_lang::ast::{Item, ItemKind};
+use tpuc_lang::check::near::near;
 use tpuc_lang::span::FileId;
 use tpuc_lang::{parse, std as library};
 
@@ -35,10 +37,28 @@ pub fn doc(what: &str) -> Result<(), Failure> {
     }
     match shown {
         0 => Err(Failure::Usage(format!(
-            "the standard library has no `{what}`"
+            "the standard library has no `{what}`{}",
+            meant(near(what, known().iter().map(String::as_str)))
         ))),
         _ => Ok(()),
     }
+}
+
+/// The modules, and what each has.
+fn known() -> Vec<String> {
+    let mut all = Vec::new();
+    for name in library::names() {
+        all.push(name.to_owned());
+        let text = library::module(name).map_or("", |(_, text)| text);
+        let parsed = parse(FileId(0), text);
+        let documented = parsed.module.items.iter().filter(|i| i.doc.is_some());
+        all.extend(
+            documented
+                .filter_map(item_name)
+                .map(|item| format!("{name}.{item}")),
+        );
+    }
+    all
 }
 
 fn item_name(item: &Item) -> Option<&str> {

@@ -22,6 +22,12 @@ pub fn grad_check(args: &GradCheckArgs) -> Result<(), Failure> {
     let func = pipeline::bare_function(&program, &args.function, &sources)?;
     let func = passes::run(Stage::BeforeDerivatives, &func);
     let names = pipeline::input_names(&program, &args.function, &sources)?;
+    if names.is_empty() {
+        return Err(Failure::Usage(format!(
+            "`{}` takes nothing, so there is no derivative to check",
+            args.function
+        )));
+    }
     let check = Check::new(&func, args.seed).map_err(|e| e.failure(&sources))?;
     let mut worst_fails = false;
     for (i, ty) in func.input_types().iter().enumerate() {

@@ -30,7 +30,7 @@ mod limits;
 mod lint;
 mod load;
 mod loops;
-mod near;
+pub mod near;
 mod ops;
 mod order;
 mod origin;
