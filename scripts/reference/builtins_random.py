@@ -122,6 +122,12 @@ def others(case):
         a, b = (np.array(v, TYPES[element]) for v in ranges[element])
         case(f"randint {element}", "randint(key(6), [9], {0}, {1}, dtype=" + f"{element})",
              lambda a, b, e=element: random.randint(random.key(6), (9,), a, b, TYPES[e]), a, b)  # fmt: skip
+    # The whole of a narrow type, whose end is no number of it, and bounds outside.
+    for element, lo, hi in [("u8", 0, 256), ("i8", -128, 128), ("u16", 0, 65536), ("i16", -32768, 32768), ("u8", -7, 1000), ("i8", 100, 9000)]:
+        case(f"randint {element} of {lo} to {hi}", f"randint(key(6), [9], {lo}, {hi}, dtype={element})",
+             lambda lo=lo, hi=hi, e=element: random.randint(random.key(6), (9,), lo, hi, TYPES[e]))  # fmt: skip
+    a, b = np.array([-1000, 0, 300], np.int32), np.array([256, 3, 301], np.int32)
+    case("randint u8 by i32", "randint(key(6), [4, 3], {0}, {1}, dtype=u8)", lambda a, b: random.randint(random.key(6), (4, 3), a, b, np.uint8), a, b)
     case("randint of an empty range", "randint(key(6), [4], 5, 5)", lambda: random.randint(random.key(6), (4,), 5, 5))
     case("randint of a crossed range", "randint(key(6), [4], 5, 2)", lambda: random.randint(random.key(6), (4,), 5, 2))
     case("randint of many bounds", "randint(key(6), [2, 4], {0}, 50)", lambda v: random.randint(random.key(6), (2, 4), v, 50), np.arange(4, dtype=np.int32))

@@ -182,17 +182,30 @@ fn unit_uniform(b: &mut Builder, key: Value, out: &Type) -> Value {
 /// `randint(k, shape, lo, hi)`. Narrow types draw in 32 bits, as JAX does.
 pub(super) fn randint(b: &mut Builder, c: &Call) -> Value {
     let out = c.out();
-    let drawn = if out.elem.bits() < 32 {
-        out.with_elem(Elem::I32)
-    } else {
-        out.clone()
+    let (lo, hi) = (c.args[1], c.args[2]);
+    if out.elem.bits() >= 32 {
+        return randint_between(b, c.args[0], &out, lo, hi);
+    }
+    // Narrow types are drawn in 32 bits, where the number above the largest has its place as the end of a range.
+    let drawn = out.with_elem(Elem::I32);
+    let (least, end) = match (out.elem.is_signed_int(), out.elem.bits() as i32) {
+        (true, bits) => (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1)),
+        (false, bits) => (0.0, 2f64.powi(bits)),
     };
-    let (lo, hi) = (
-        b.convert(c.args[1], drawn.elem),
-        b.convert(c.args[2], drawn.elem),
-    );
+    let lo = within(b, lo, least, end - 1.0);
+    let hi = within(b, hi, least, end);
     let x = randint_between(b, c.args[0], &drawn, lo, hi);
     b.convert(x, out.elem)
+}
+
+/// A bound of a narrow type as `i32`: one that is given so is brought into the range.
+fn within(b: &mut Builder, bound: Value, least: f64, most: f64) -> Value {
+    if b.elem_of(bound) != Elem::I32 {
+        return b.convert(bound, Elem::I32);
+    }
+    let (least, most) = (b.like(bound, least), b.like(bound, most));
+    let raised = b.binary(BinaryOp::Max, bound, least);
+    b.binary(BinaryOp::Min, raised, most)
 }
 
 /// Twice the bits of the type, folded into the span.

@@ -226,13 +226,31 @@ fn bernoulli(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     })
 }
 
+/// Of the type drawn, or for a narrow one of `i32`, which has a number above the largest: 256 for `u8`.
+fn bound(cx: &mut Cx, a: &Args, x: &Expr, elem: &ElemTy) -> Option<()> {
+    let (found, _) = cx.tensor(x, a.row.name)?;
+    let is_narrow = matches!(
+        elem,
+        ElemTy::Known(Elem::I8 | Elem::I16 | Elem::U8 | Elem::U16)
+    );
+    if is_narrow
+        && cx
+            .infer
+            .unify_elem(&found, &ElemTy::Known(Elem::I32))
+            .is_ok()
+    {
+        return Some(());
+    }
+    with_elem(cx, a, x, elem)
+}
+
 fn randint(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let (k, lo, hi) = (a.value(0), a.value(2), a.value(3));
     let items = a.shape(1)?;
     let elem = int_dtype(cx, a, 4, Elem::I32)?;
     key(cx, &k, "randint")?;
-    with_elem(cx, a, &lo, &elem)?;
-    with_elem(cx, a, &hi, &elem)?;
+    bound(cx, a, &lo, &elem)?;
+    bound(cx, a, &hi, &elem)?;
     fits_shape(cx, a, &[&lo, &hi], &items)?;
     let attrs = vec![shape_attr("shape", items.clone())];
     Some(Out {
