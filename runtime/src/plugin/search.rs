@@ -275,6 +275,6 @@ mod tests {
         assert_eq!(error, Error::Plugin(PluginError::FileMissing { path }));
         let folder = std::env::temp_dir();
         let error = find(&Device::Path(folder), &around).unwrap_err();
-        assert_eq!(error.code(), "E0701");
+        assert_eq!(error.code(), "E0808");
     }
 }
