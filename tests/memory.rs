@@ -139,3 +139,27 @@ fn of_a_large_npy_file_only_what_is_used_is_read() {
     eprintln!("{grown} bytes for a file of {} bytes", ROWS * 4096);
     assert!(grown < 256 << 20, "{grown} bytes");
 }
+
+#[test]
+fn what_a_branch_gives_is_held_once() {
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    let at_the_end = |step: &str| {
+        let text = format!(
+            "main {{\n\
+            let mut s = zeros([16000000]);\n\
+            for i in 0..6 {{ {step} }}\n\
+            print(s[5]);\n\
+            }}\n"
+        );
+        let lines = memory_at_lines(dir.path(), &text, &[]);
+        assert_eq!(lines.len(), 7);
+        lines[5]
+    };
+    let plain = at_the_end("s = s + 1.0; print(i, s[0]);");
+    let branches = "if i % 2 == 0 { s = s + 1.0; print(s[0]); } else { s = s * 2.0; print(s[1]); }";
+    let branched = at_the_end(branches);
+    assert!(
+        branched < plain + 32_000_000,
+        "{branched} bytes, and {plain} without a branch"
+    );
+}

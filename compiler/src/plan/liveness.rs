@@ -13,7 +13,10 @@ pub(super) fn mark(steps: &mut [Step], live_after: &HashSet<Slot>) -> HashSet<Sl
         let mut reads = nested(&mut step.kind, &live);
         let (own_reads, writes) = reads_and_writes(&step.kind);
         reads.extend(own_reads);
-        step.last_use = reads.difference(&live).copied().collect();
+        let mut held = reads.clone();
+        held.extend(&writes);
+        held.extend(left(&step.kind));
+        step.last_use = held.difference(&live).copied().collect();
         step.last_use.sort_unstable();
         for slot in &writes {
             live.remove(slot);
@@ -94,6 +97,30 @@ fn nested(kind: &mut StepKind, live: &HashSet<Slot>) -> HashSet<Slot> {
         | StepKind::Constant { .. }
         | StepKind::Host { .. }
         | StepKind::Effect { .. } => HashSet::new(),
+    }
+}
+
+/// Slots that the steps inside a step have written and it has read at its end: what a branch gives lies in the `if`'s own
+/// slot then, and would count as held twice.
+fn left(kind: &StepKind) -> Vec<Slot> {
+    match kind {
+        StepKind::While { go, .. } => vec![*go],
+        StepKind::If {
+            then,
+            otherwise,
+            results,
+            ..
+        } => {
+            let mut inside = written(then);
+            inside.extend(written(otherwise));
+            let picked = results.iter().flat_map(|r| [r.1, r.2]);
+            picked.filter(|slot| inside.contains(slot)).collect()
+        }
+        StepKind::For { .. }
+        | StepKind::Run { .. }
+        | StepKind::Constant { .. }
+        | StepKind::Host { .. }
+        | StepKind::Effect { .. } => vec![],
     }
 }
 
