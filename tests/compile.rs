@@ -104,6 +104,20 @@ fn programs_with_a_mesh_are_compiled_for_all_chips() {
             .flat_map(|p| p["collectives"].as_array().into_iter().flatten());
         let kinds: Vec<&str> = sent.filter_map(|c| c["kind"].as_str()).collect();
         assert!(kinds.contains(&"all-reduce"), "{file}: {kinds:?}");
+        // What is distributed still knows its lines: the shares of the time without one are small.
+        let in_lines = |list: &Value, key: &str| -> f64 {
+            let all = list.as_array().into_iter().flatten();
+            all.filter(|one| one["place"].is_string())
+                .map(|one| number(&one[key]))
+                .sum()
+        };
+        let training = programs.iter().find(|p| p["collectives"][0].is_object());
+        let training = training.expect("one sends something");
+        let share = in_lines(&training["time"]["hottest"], "share");
+        assert!(share > 0.5, "{file}: {share} of the time has a line");
+        for product in training["unfilled"].as_array().expect("a list") {
+            assert!(product["place"].is_string(), "{file}: {product}");
+        }
     }
 }
 

@@ -41,28 +41,31 @@ fn holding(
         fitting.or(arrays.first()).copied()
     });
     let shape = array.map_or(String::new(), ToString::to_string);
-    let (role, place, source) = match buffer.role {
+    // Where the instruction that fills it says it is from.
+    let own = || {
+        let place = made.and_then(|i| i.place());
+        let source = place
+            .as_ref()
+            .and_then(|p| line_of(sources, &p.file, p.line));
+        (place.as_ref().map(show), source)
+    };
+    let (role, (place, source)) = match buffer.role {
         Role::Argument(n) => {
             let span = func.body.params.get(n).map(|&v| func.span(v));
             let place = span.map(|s| place_of(sources, s));
-            ("argument", place, span.and_then(|s| source_of(sources, s)))
+            let source = span.and_then(|s| source_of(sources, s));
+            ("argument", (place, source))
         }
         Role::Result => {
-            // The report does not say which one: the first of its type.
+            // The report does not say which one: the first of its type. On several devices it is a part of one.
             let mut results = func.body.results.iter();
             let span = results
                 .find(|&&v| func.ty(v).to_string() == shape)
                 .map(|&v| func.span(v));
-            let place = span.map(|s| place_of(sources, s));
-            ("result", place, span.and_then(|s| source_of(sources, s)))
+            let place = |s| (Some(place_of(sources, s)), source_of(sources, s));
+            ("result", span.map_or_else(own, place))
         }
-        Role::Temporary => {
-            let place = made.and_then(|i| i.place());
-            let source = place
-                .as_ref()
-                .and_then(|p| line_of(sources, &p.file, p.line));
-            ("temporary", place.as_ref().map(show), source)
-        }
+        Role::Temporary => ("temporary", own()),
     };
     Holding {
         bytes: buffer.bytes,

@@ -32,7 +32,7 @@ impl Module {
     /// As for [`Module::to_portable_artifact`].
     pub fn to_program(&self, version: &str) -> Result<Vec<u8>, LowerError> {
         if self.op_counts().contains_key("sdy.mesh") {
-            return Ok(self.to_text(true).into_bytes());
+            return Ok(name_places(&self.to_text(true)).into_bytes());
         }
         self.to_portable_artifact(version)
     }
@@ -84,5 +84,59 @@ impl Module {
             .filter(|(name, _)| name.starts_with("stablehlo.") && *name != "stablehlo.return")
             .map(|(_, count)| count)
             .sum()
+    }
+}
+
+/// A module's text in which each place is a name as well: `loc("a.tl":3:5)` becomes `loc("a.tl:3:5"("a.tl":3:5))`. Of
+/// an op without a name XLA forgets the place when it distributes a program over several devices.
+fn name_places(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    let mut rest = text;
+    while let Some(at) = rest.find("loc(\"") {
+        let (before, found) = rest.split_at(at + "loc(".len());
+        out.push_str(before);
+        match place(found) {
+            Some((file, position)) => {
+                out.push_str(&format!("\"{file}{position}\"(\"{file}\"{position})"));
+                rest = &found[file.len() + 2 + position.len()..];
+            }
+            None => {
+                out.push('"');
+                rest = &found[1..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// The file, as it is written, and `:3:5` of `"a.tl":3:5)`.
+fn place(text: &str) -> Option<(&str, &str)> {
+    let mut escaped = false;
+    let inner = text.strip_prefix('"')?;
+    let end = inner.find(|c| {
+        let is_end = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        is_end
+    })?;
+    let after = &inner[end + 1..];
+    let position = &after[..after.find(')')?];
+    let is_position =
+        position.starts_with(':') && position.chars().all(|c| c == ':' || c.is_ascii_digit());
+    is_position.then_some((&inner[..end], position))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_names_too() {
+        let text = |place: &str| {
+            format!(
+                "%0 = a loc(#loc1)\n%1 = b loc(\"x\"(\"a.tl\":1:2)) loc(unknown)\n#loc1 = loc({place})\n"
+            )
+        };
+        let named = text(r#""a \22b.tl:3:15"("a \22b.tl":3:15)"#);
+        assert_eq!(name_places(&text(r#""a \22b.tl":3:15"#)), named);
     }
 }

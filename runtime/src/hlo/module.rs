@@ -168,9 +168,13 @@ impl Instruction {
         Some(&value[..end])
     }
 
-    /// Where in the source it comes from.
+    /// Where in the source it comes from: what the compiler says, or else what the instruction is called in a program
+    /// for several devices.
     pub fn place(&self) -> Option<Place> {
-        let (_, file) = self.attributes.split_once("source_file=\"")?;
+        let Some((_, file)) = self.attributes.split_once("source_file=\"") else {
+            let (_, name) = self.attributes.split_once("op_name=\"")?;
+            return of_name(name.split_once('"')?.0);
+        };
         let number = |name: &str| -> Option<u32> {
             let (_, rest) = self.attributes.split_once(name)?;
             let end = rest.find(|c: char| !c.is_ascii_digit());
@@ -182,6 +186,30 @@ impl Instruction {
             column: number("source_column=").unwrap_or(0),
         })
     }
+}
+
+/// The place in a name such as `a.tl:3:5`; the first where instructions were merged, as in `(a.tl:3:5:a.tl:4:1)`.
+fn of_name(name: &str) -> Option<Place> {
+    let name = name.strip_prefix('(').unwrap_or(name);
+    let number = |text: &str| -> Option<(u32, usize)> {
+        let end = text
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len());
+        Some((text[..end].parse().ok()?, end))
+    };
+    let mut found = name.match_indices(':').filter_map(|(at, _)| {
+        let (line, len) = number(&name[at + 1..])?;
+        let rest = name[at + 1 + len..].strip_prefix(':')?;
+        let (column, len) = number(rest)?;
+        let ends = rest[len..].chars().next();
+        let is_end = ends.is_none_or(|c| [':', ')', ';', '/'].contains(&c));
+        (at > 0 && is_end).then(|| Place {
+            file: name[..at].to_owned(),
+            line,
+            column,
+        })
+    });
+    found.next()
 }
 
 /// The name of a computation in the line that opens it, and whether it is the one that runs.
@@ -277,5 +305,17 @@ mod tests {
         assert_eq!(config, Some("{\"a\":[\"}\"],\"n\":{\"m\":1}}"));
         assert_eq!(module.entry().find("c").unwrap().inside, "{1, 2}");
         assert_eq!(Module::parse("HloModule m"), None);
+    }
+
+    #[test]
+    fn a_name_may_be_a_place() {
+        let place = |name| of_name(name).map(|p| (p.file, p.line, p.column));
+        let of = |file: &str, line, column| Some((file.to_owned(), line, column));
+        assert_eq!(place("a b.tl:3:15"), of("a b.tl", 3, 15));
+        assert_eq!(place("(a.tl:3:15:a.tl:4:1)"), of("a.tl", 3, 15));
+        assert_eq!(place("/x:1/a.tl:3:15;b"), of("/x:1/a.tl", 3, 15));
+        for none in ["dot.26", "", "a.tl:3", ":3:4", "a:b:c"] {
+            assert_eq!(place(none), None, "{none}");
+        }
     }
 }
