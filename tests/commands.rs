@@ -266,6 +266,11 @@ fn devices_are_listed_with_their_versions() {
     assert!(run.stdout.contains("cpu: PJRT API"), "{}", run.stdout);
     let json = tpuc(&["devices", "--json"]);
     assert!(json.stdout.contains("\"api\""), "{}", json.stdout);
+    let no = [("TPUC_PLUGIN", "/no/such/plugin.so")];
+    let run = tpuc_with(&["devices"], &no);
+    expect(&run, 0, &[]);
+    let said = "$TPUC_PLUGIN: not found\n  looked in /no/such/plugin.so";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
     // Devices that the CPU plays share the machine's memory.
     let memory = |device: &str| {
         let run = tpuc(&["devices", "--device", device, "--json"]);

@@ -3,6 +3,7 @@
 use crate::cli::DevicesArgs;
 use crate::failure::Failure;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use tpuc_runtime::client::{Client, ClientOptions, DeviceInfo, show_bytes};
 use tpuc_runtime::plugin::{Device, Plugin, search};
 use tpuc_runtime::{Error, Surroundings};
@@ -29,11 +30,11 @@ pub fn devices(args: &DevicesArgs) -> Result<(), Failure> {
     }
     let mut entries = Vec::new();
     for found in search::survey(&around) {
-        let looked: Vec<String> = found
-            .places
-            .iter()
-            .map(|p| p.path.display().to_string())
-            .collect();
+        let looked: Vec<PathBuf> = found.places.iter().map(|p| p.path.clone()).collect();
+        let looked: Vec<String> = match args.json {
+            true => looked.iter().map(|p| p.display().to_string()).collect(),
+            false => search::by_folder(&looked),
+        };
         let mut entry = match found.plugin() {
             None => json!({ "found": false }),
             Some(_) => match open(&found.device, &around) {
@@ -41,7 +42,7 @@ pub fn devices(args: &DevicesArgs) -> Result<(), Failure> {
                 Err(e) => json!({ "found": true, "code": e.code(), "error": e.to_string() }),
             },
         };
-        entry["name"] = json!(found.device.platform().unwrap_or("plugin"));
+        entry["name"] = json!(found.device.platform().unwrap_or("$TPUC_PLUGIN"));
         entry["looked_in"] = json!(looked);
         entries.push(entry);
     }
@@ -114,10 +115,11 @@ fn show(name: &str, entry: &Value) {
         }
         return;
     }
-    match entry["error"].as_str() {
-        Some(error) => println!("{name}: error[{}]: {error}", text("code")),
-        None => println!("{name}: not found"),
+    if let Some(error) = entry["error"].as_str() {
+        println!("{name}: error[{}]: {error}", text("code"));
+        return;
     }
+    println!("{name}: not found");
     for place in entry["looked_in"].as_array().into_iter().flatten() {
         println!("  looked in {}", place.as_str().unwrap_or(""));
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::{hex, list};
+use super::{hex, indented};
 
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DataError {
@@ -83,10 +83,13 @@ impl DataError {
 
     pub(super) fn help(&self) -> Option<String> {
         match self {
-            DataError::DatasetMissing { looked, .. } => Some(format!(
-                "put its files, as they are published, into a folder of that name under $TPUC_DATA; looked in\n{}",
-                list(looked)
-            )),
+            DataError::DatasetMissing { looked, .. } => {
+                let looked: Vec<String> = looked.iter().map(|p| p.display().to_string()).collect();
+                Some(format!(
+                    "put its files, as they are published, into a folder of that name under $TPUC_DATA; looked in\n{}",
+                    indented(&looked)
+                ))
+            }
             DataError::DatasetUnknown { known, .. } => {
                 Some(format!("known are {}", known.join(", ")))
             }
@@ -100,6 +103,12 @@ impl DataError {
                 "the name should end in .npy, .npz, .safetensors, .csv, .parquet, .png, .jpg, .idx or -ubyte; npy and IDX files may have .gz after it"
                     .to_owned(),
             ),
+            DataError::CsvCell { found, .. } if found.is_empty() => {
+                Some("a missing value is written as a number, such as `nan`".to_owned())
+            }
+            DataError::CsvCell { found, .. } if found.contains([';', '\t']) => {
+                Some("cells are separated by commas".to_owned())
+            }
             _ => None,
         }
     }

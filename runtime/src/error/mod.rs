@@ -20,7 +20,6 @@ pub use program::{MEMORY_HELP, ProgramError};
 pub use value::ValueError;
 
 use std::fmt;
-use std::path::PathBuf;
 
 use crate::ffi::Failure;
 
@@ -78,11 +77,9 @@ impl fmt::Display for Failure {
     }
 }
 
-fn list(paths: &[PathBuf]) -> String {
-    let lines: Vec<String> = paths
-        .iter()
-        .map(|path| format!("  {}", path.display()))
-        .collect();
+/// The lines of a list inside of a help.
+fn indented(lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| format!("  {line}")).collect();
     lines.join("\n")
 }
 

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::{hex, list};
+use super::{hex, indented};
 use crate::ffi::Failure;
 use crate::plugin::Wheel;
+use crate::plugin::search::by_folder;
 
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PluginError {
@@ -121,7 +122,7 @@ impl PluginError {
                             "install one of AMD's Python packages".to_owned(),
                         None => "run `make setup`".to_owned(),
                     },
-                    list(looked)
+                    indented(&by_folder(looked))
                 ));
             }
             PluginError::Truncated { .. } => {
@@ -168,7 +169,7 @@ pub(super) mod tests {
             PluginError::DeviceName { found: text("gpu") },
             PluginError::NotFound {
                 device: text("tpu"),
-                looked: vec![path()],
+                looked: vec![path(), "/plugins/other.so".into(), "/lib/libtpu.so".into()],
             },
             PluginError::FileMissing { path: path() },
             PluginError::NotElf {

@@ -84,17 +84,39 @@ fn no_file(path: &Path) -> Error {
     }
 }
 
-/// Looks for the plugins of all named devices: what `tpuc devices` reports.
+/// Looks for the plugins of all named devices, and for that at the path that the environment names: what `tpuc devices`
+/// reports.
 pub fn survey(around: &Surroundings) -> Vec<Found> {
-    [
+    let mut devices = vec![
         Device::Cpu { count: 1 },
         Device::Tpu,
         Device::Cuda,
         Device::Rocm,
-    ]
-    .iter()
-    .map(|device| look(device, around))
-    .collect()
+    ];
+    if let Ok(own @ Device::Path(_)) = Device::choose(None, around) {
+        devices.push(own);
+    }
+    let found = devices.iter().map(|device| look(device, around));
+    found.collect()
+}
+
+/// Paths a folder a line, as a shell understands them: `/usr/lib/{a.so,b.so}`.
+pub fn by_folder(paths: &[PathBuf]) -> Vec<String> {
+    let mut folders: Vec<(&Path, Vec<String>)> = Vec::new();
+    for path in paths {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let name = path.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        match folders.iter_mut().find(|(known, _)| *known == folder) {
+            Some((_, names)) => names.push(name),
+            None => folders.push((folder, vec![name])),
+        }
+    }
+    let line = |(folder, names): (&Path, Vec<String>)| match names.as_slice() {
+        [name] => folder.join(name).display().to_string(),
+        many => format!("{}/{{{}}}", folder.display(), many.join(",")),
+    };
+    folders.into_iter().map(line).collect()
 }
 
 fn look(device: &Device, around: &Surroundings) -> Found {
@@ -265,6 +287,25 @@ mod tests {
         let report = survey(&around);
         assert_eq!(report[1].plugin(), Some(tpu.as_path()));
         assert_eq!(report.len(), 4);
+    }
+
+    #[test]
+    fn the_plugin_that_the_environment_names_is_looked_at() {
+        let around = Surroundings::for_tests(&[("TPUC_PLUGIN", "/no/such.so")]);
+        let report = survey(&around);
+        assert_eq!(report.len(), 5);
+        assert_eq!(report[4].device, Device::Path("/no/such.so".into()));
+        let around = Surroundings::for_tests(&[("TPUC_PLUGIN", "tpu")]);
+        assert_eq!(survey(&around).len(), 4);
+    }
+
+    #[test]
+    fn places_are_shown_a_folder_a_line() {
+        let paths = ["/a/x.so", "/a/y.so", "/b/x.so", "/a/z.so", "w.so"].map(PathBuf::from);
+        assert_eq!(
+            by_folder(&paths),
+            ["/a/{x.so,y.so,z.so}", "/b/x.so", "w.so"]
+        );
     }
 
     #[test]
