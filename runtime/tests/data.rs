@@ -486,6 +486,57 @@ fn csv_files_are_one_matrix_or_named_columns() {
     }
 }
 
+/// What is wrong with a file, and what to do about it.
+fn told(path: &Path) -> String {
+    let error = refused(path);
+    format!("{error} ({})", error.help().unwrap_or_default())
+}
+
+#[test]
+fn rows_of_a_csv_that_are_no_rows_are_told_apart() {
+    let folder = reference();
+    let missing = "a missing value is written as a number, such as `nan`";
+    for (name, text, said) in [
+        // The first row is data too, where all that it lacks is a value.
+        (
+            "gap.csv",
+            &b"1,,3\n4,5,6\n"[..],
+            "line 1, column 2: expected a number, found \"\"",
+        ),
+        ("gap.csv", b"1,,3\n4,5,6\n", missing),
+        ("end.csv", b"1,2,\n3,4,\n", missing),
+        ("semi.csv", b"a;b\n1;2\n", "cells are separated by commas"),
+        ("two.csv", b"a,b,a\n1,2,3\n", "two columns are named `a`"),
+        (
+            "short.csv",
+            b"1,2\n3\n",
+            "line 2 has another number of cells than those before it: expected 2, found 1",
+        ),
+        ("latin.csv", b"1,2\n\xe4,3\n", "line 2 is no UTF-8 text"),
+    ] {
+        let found = told(&write(&folder, name, text));
+        assert!(found.contains(said), "{found}");
+    }
+    let columns = named(&write(&folder, "pandas.csv", b"\xef\xbb\xbf,a,\n0,1,2\n"));
+    let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["", "a", ""]);
+}
+
+#[test]
+fn what_is_longer_or_shorter_than_its_header_says_so_before_it_is_read() {
+    let folder = reference();
+    let whole = fs::read(folder.path().join("f32.npy")).unwrap();
+    let more = [&whole[..], b"x"].concat();
+    for (bytes, said) in [
+        (&more[..], "there are more bytes than its header announces"),
+        (&whole[..50], "it ends within its header"),
+    ] {
+        let path = write(&folder, "bad.npy", bytes);
+        let error = describe(&path).unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
 #[test]
 fn a_dataset_is_found_described_and_read() {
     let root = tempfile::tempdir().unwrap();

@@ -1,9 +1,11 @@
 //! csv files of numbers, all of them `f32`.
 //!
-//! Where the first row has a cell that is no number, it names the columns, and each is an array of its
+//! Where the first row has a cell that is no number, and not just empty, it names the columns, and each is an array of its
 //! own. Otherwise the file is one array, a row for each line.
 
 use std::path::Path;
+
+use csv::ErrorKind;
 
 use super::Contents;
 use super::source::open_file;
@@ -73,17 +75,23 @@ fn parse(path: &Path) -> Result<Table, Error> {
     let mut is_first = true;
     while reader
         .read_record(&mut record)
-        .map_err(|error| malformed(error.to_string()))?
+        .map_err(|error| malformed(said(&error)))?
     {
         table.columns = record.len();
-        if is_first && record.iter().any(|cell| number(cell).is_none()) {
+        // A cell without anything in it is a value that is missing, and no name.
+        let is_name = |cell: &str| !cell.is_empty() && number(cell).is_none();
+        if is_first && record.iter().any(is_name) {
             // A quote that nothing closes takes in all that follows, line by line.
             if record.iter().any(|cell| cell.contains('\n')) {
                 return Err(malformed(
                     "a name of a column has several lines; is a quote not closed?".to_owned(),
                 ));
             }
-            table.names = Some(record.iter().map(str::to_owned).collect());
+            let names: Vec<String> = record.iter().map(str::to_owned).collect();
+            if let Some(name) = twice(&names) {
+                return Err(malformed(format!("two columns are named `{name}`")));
+            }
+            table.names = Some(names);
         } else {
             for (column, cell) in record.iter().enumerate() {
                 table.cells.push(number(cell).ok_or_else(|| {
@@ -103,6 +111,30 @@ fn parse(path: &Path) -> Result<Table, Error> {
         return Err(malformed("it is empty".to_owned()));
     }
     Ok(table)
+}
+
+/// The first name that stands twice; that of columns without one may.
+fn twice(names: &[String]) -> Option<&str> {
+    let mut again = names.iter().enumerate();
+    let found = again.find(|(i, name)| !name.is_empty() && names[..*i].contains(name));
+    found.map(|(_, name)| name.as_str())
+}
+
+/// What is wrong with a row, by its line.
+fn said(error: &csv::Error) -> String {
+    let line = |position: &Option<csv::Position>| position.as_ref().map_or(0, csv::Position::line);
+    match error.kind() {
+        ErrorKind::UnequalLengths {
+            pos,
+            expected_len,
+            len,
+        } => format!(
+            "line {} has another number of cells than those before it: expected {expected_len}, found {len}",
+            line(pos)
+        ),
+        ErrorKind::Utf8 { pos, .. } => format!("line {} is no UTF-8 text", line(pos)),
+        _ => error.to_string(),
+    }
 }
 
 /// The nearest `f32`, rounded once.

@@ -1,6 +1,6 @@
 //! npy, NumPy's format of one array.
 
-use std::io::{Cursor, Read};
+use std::io::{Cursor, ErrorKind, Read};
 
 use npyz::{DType as NpyType, Endianness, NpyHeader, Order, TypeChar};
 
@@ -59,8 +59,14 @@ fn header(source: &mut Source<'_>) -> Result<Header, Error> {
             found: start.to_vec(),
         }));
     }
-    let header = NpyHeader::from_reader(Cursor::new(start).chain(&mut *source))
-        .map_err(|error| source.malformed("npy", error.to_string()))?;
+    let header =
+        NpyHeader::from_reader(Cursor::new(start).chain(&mut *source)).map_err(|error| {
+            let reason = match error.kind() {
+                ErrorKind::UnexpectedEof => "it ends within its header".to_owned(),
+                _ => error.to_string(),
+            };
+            source.malformed("npy", reason)
+        })?;
     let unsupported = || {
         Error::Data(DataError::UnsupportedElement {
             path: source.path().to_path_buf(),

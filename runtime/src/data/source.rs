@@ -108,7 +108,7 @@ impl<'a> Source<'a> {
         let more = self.reader.read(&mut [0]);
         match more.map_err(|error| unreadable(&self.path, &error))? {
             0 => Ok(bytes),
-            _ => Err(self.malformed("array", "there are more bytes than its header announces")),
+            _ => Err(self.too_long()),
         }
     }
 
@@ -127,11 +127,20 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// As [`Source::check_len`], for an array that follows what was read so far.
+    /// As [`Source::check_len`], for an array that follows what was read so far, and is all that follows.
     pub fn check_array(&self, spec: &TensorSpec) -> Result<(), Error> {
         let too_large = || Error::Value(ValueError::TensorTooLarge { spec: spec.clone() });
         let wanted = spec.byte_len().ok_or_else(too_large)?;
-        self.check_len(self.taken + wanted as u64)
+        let expected = self.taken + wanted as u64;
+        self.check_len(expected)?;
+        match self.len {
+            Some(len) if len > expected => Err(self.too_long()),
+            _ => Ok(()),
+        }
+    }
+
+    fn too_long(&self) -> Error {
+        self.malformed("data", "there are more bytes than its header announces")
     }
 
     pub fn truncated(&self, expected: u64, found: u64) -> Error {
