@@ -19,7 +19,8 @@ use tpuc_compiler::passes::{Pass, REGISTRY};
         tpuc dump-hlo model.tl --fn step --check step.mlir fail if it has changed\n  \
         tpuc compile model.tl --target v6e:2x2             does it fit a TPU, and what will it cost\n  \
         tpuc devices                                       what programs can run on here\n\n\
-        Exit codes: 0 success, 1 errors in the program, 2 run-time and environment errors, 64 usage."
+        Exit codes: 0 success, 1 errors in the program, 2 run-time and environment errors, 64 usage,\n\
+        130 and 143 interrupted by Ctrl-C or SIGTERM."
 )]
 pub struct Cli {
     /// Print the version of tpuc and of its native parts.
@@ -150,7 +151,7 @@ pub struct HostsArgs {
     #[arg(long, value_name = "I", requires = "hosts")]
     pub host: Option<usize>,
     /// An address of host 0, and a free port there, where the hosts meet.
-    #[arg(long, value_name = "ADDRESS:PORT", requires = "hosts")]
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "hosts", value_parser = address)]
     pub coordinator: Option<String>,
     /// How long to wait for the other hosts, at the start and at the end.
     #[arg(
@@ -347,6 +348,16 @@ fn axis_size(text: &str) -> Result<(String, i64), String> {
     match size.parse() {
         Ok(size) if (1..=1 << 20).contains(&size) => Ok((name, size)),
         _ => Err(format!("`{size}` is no number of devices")),
+    }
+}
+
+/// An address with a port. Whether there is such a host only the network tells.
+fn address(text: &str) -> Result<String, String> {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok_and(|p| p > 0) => {
+            Ok(text.into())
+        }
+        _ => Err("expected an address and a port, such as 10.0.0.1:8476".into()),
     }
 }
 

@@ -69,6 +69,12 @@ impl Progress {
         self.bar.suspend(f)
     }
 
+    /// Says something on the error stream, from any thread.
+    pub fn note(&self) -> impl Fn(&str) + Send + 'static {
+        let bar = self.bar.clone();
+        move |text| bar.suspend(|| eprintln!("note: {text}"))
+    }
+
     pub fn done(&self) {
         self.bar.finish_and_clear();
     }

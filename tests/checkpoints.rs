@@ -3,6 +3,7 @@
 mod support;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -246,6 +247,38 @@ fn an_interrupt_stops_between_programs_and_says_how_to_go_on() {
         assert_eq!(place.run(&["--resume"]).code, 0);
         assert_eq!(place.saved(), weights);
     }
+}
+
+#[test]
+fn an_interrupt_says_what_it_waits_for() {
+    let place = Place::new(
+        "main {\n\
+        let mut x = 1.0;\n\
+        for i in 0..3 {\n\
+            if i > 0 { while x < 1e9 { x = x + 1.0; } }\n\
+            print(\"{i} {x}\");\n\
+        }\n\
+        }\n",
+    );
+    let mut child = place.start(&[]);
+    place.wait_for(&mut child, 1);
+    let pid = child.id().to_string();
+    let interrupt = || {
+        let sent = Command::new("kill").args(["-INT", &pid]).status();
+        assert!(sent.expect("kill can be started").success());
+    };
+    // The loop on the device has begun by then.
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt();
+    let mut said = String::new();
+    let errors = child.stderr.take().expect("it is piped");
+    let read = BufReader::new(errors).read_line(&mut said);
+    read.expect("the error stream can be read");
+    assert!(said.starts_with("note: the run ends when"), "{said}");
+    // In f32 that sum never comes to its end.
+    interrupt();
+    let status = child.wait().expect("the child ends");
+    assert_eq!(status.code(), Some(130));
 }
 
 /// Changes one byte of the arrays of a file, which stand at its end.

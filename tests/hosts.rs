@@ -121,6 +121,10 @@ fn what_the_command_line_says_of_hosts_is_checked() {
     let address = ["--coordinator", "127.0.0.1:1"];
     let two = |host| [&["--hosts", "2", "--host", host], &address[..]].concat();
     assert!(usage(&two("2")).contains("there is no host 2 of 2: they are counted from 0"));
+    for address in ["node0", "node0:", ":8476", "node0:0", "node0:99999"] {
+        let said = usage(&["--hosts", "2", "--host", "0", "--coordinator", address]);
+        assert!(said.contains("such as 10.0.0.1:8476"), "{said}");
+    }
     let interp = [&two("0")[..], &["--backend", "interp"]].concat();
     assert!(usage(&interp).contains("the reference interpreter runs on one host"));
 }

@@ -16,6 +16,9 @@ use crate::save;
 /// Entries are dropped, least recently used first, when together they take more bytes than this.
 pub const LIMIT: u64 = 1 << 30;
 
+/// Of so many programs it is remembered what they were last compiled from.
+const REMEMBERED: usize = 4096;
+
 /// A file that has been in writing for longer has no writer any more.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
@@ -118,6 +121,7 @@ impl Cache {
         save::write_bytes(&self.path(key), &seal(payload))?;
         save::write_text(&last, &key.parts.join("\n"))?;
         self.trim(LIMIT);
+        self.forget(REMEMBERED);
         Ok(())
     }
 
@@ -145,7 +149,7 @@ impl Cache {
 
     /// How many entries there are, and their bytes.
     pub fn size(&self) -> (usize, u64) {
-        let entries = self.entries();
+        let entries = listed(&self.folder);
         (entries.len(), entries.iter().map(|e| e.1).sum())
     }
 
@@ -163,24 +167,8 @@ impl Cache {
         self.folder.join(&key.name)
     }
 
-    /// Time of the last use, bytes and path of each entry.
-    fn entries(&self) -> Vec<(SystemTime, u64, PathBuf)> {
-        let listed = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        listed
-            .filter_map(|entry| {
-                let data = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-                let time = data.modified().ok()?;
-                let name = entry.file_name();
-                let written = name.to_string_lossy().starts_with(save::TEMPORARY);
-                // Another process is writing it, unless it was killed while it did.
-                let abandoned = time.elapsed().is_ok_and(|age| age >= ABANDONED);
-                (!written || abandoned).then(|| (time, data.len(), entry.path()))
-            })
-            .collect()
-    }
-
     fn trim(&self, limit: u64) {
-        let mut entries = self.entries();
+        let mut entries = listed(&self.folder);
         entries.sort();
         let mut total: u64 = entries.iter().map(|e| e.1).sum();
         for (_, bytes, path) in entries {
@@ -192,6 +180,32 @@ impl Cache {
             total -= bytes;
         }
     }
+
+    /// Drops what is remembered of all but the programs that were compiled last.
+    fn forget(&self, most: usize) {
+        let mut files = listed(&self.folder.join(LAST));
+        files.sort();
+        let old = files.len().saturating_sub(most);
+        for (_, _, path) in &files[..old] {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Time of the last use, bytes and path of each file of a folder.
+fn listed(folder: &Path) -> Vec<(SystemTime, u64, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let data = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+            let time = data.modified().ok()?;
+            let name = entry.file_name();
+            let written = name.to_string_lossy().starts_with(save::TEMPORARY);
+            // Another process is writing it, unless it was killed while it did.
+            let abandoned = time.elapsed().is_ok_and(|age| age >= ABANDONED);
+            (!written || abandoned).then(|| (time, data.len(), entry.path()))
+        })
+        .collect()
 }
 
 /// The bytes of a file that says whether it is whole.
@@ -298,6 +312,13 @@ mod tests {
         assert_eq!(cache.size().0, 1, "what is remembered is no entry");
         cache.trim(0);
         assert_eq!(why(&key(b"p", "o")), no("it is not in the cache any more"));
+        cache.forget(1);
+        assert_eq!(why(&key(b"p", "o")), no("it is not in the cache any more"));
+        cache.forget(0);
+        assert_eq!(why(&key(b"p", "o")), no("it is new"));
+        cache
+            .put("a.tl main_0", &key(b"p", "o"), b"x")
+            .expect("the folder can be written");
         cache.clear();
         assert_eq!(why(&key(b"p", "o")), no("it is new"));
     }

@@ -243,7 +243,12 @@ fn read(path: &Path) -> Result<Vec<(String, HostArray)>, Error> {
             reason,
         })
     };
-    let mut arrays = data::safetensors(path).map_err(|error| damaged(error.to_string()))?;
+    let mut arrays = data::safetensors(path).map_err(|error| {
+        // The file has been named already.
+        let said = error.to_string();
+        let rest = said.strip_prefix(&format!("{} ", path.display()));
+        damaged(rest.map_or(said.clone(), |rest| format!("it {rest}")))
+    })?;
     let at = arrays.iter().position(|(name, _)| name == DIGEST);
     let Some(at) = at else {
         return Err(Error::Checkpoint(CheckpointError::Foreign {
@@ -398,7 +403,12 @@ mod tests {
             assert!(["E0741", "E0742"].contains(&error.code()), "{at}: {error}");
         }
         fs::write(&path, &whole[..whole.len() - 4]).unwrap();
-        assert_eq!(mine.read(&path).unwrap_err().code(), "E0741");
+        let error = mine.read(&path).unwrap_err();
+        assert_eq!(error.code(), "E0741");
+        assert!(
+            error.to_string().contains("is damaged: it is cut short: "),
+            "{error}"
+        );
         let array = HostArray::from_elements([1], &[1.0f32]).unwrap();
         save::safetensors(&path, &[("w", &array)]).unwrap();
         assert_eq!(mine.read(&path).unwrap_err().code(), "E0742");

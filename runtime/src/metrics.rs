@@ -96,9 +96,13 @@ fn since_epoch(time: SystemTime) -> Duration {
     time.duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// `{"step": 3, "time": 1.5, "loss": 0.25}`. JSON has no NaN and no infinities: they are `null`.
+/// `{"step": 3, "time": 1.5, "loss": 0.25}`. JSON has no NaN and no infinities: they are `null`. No key may stand there
+/// twice, so what a program calls `time` is in the place of the clock's.
 fn line(step: i64, metrics: &[Metric], time: f64) -> String {
-    let mut text = format!("{{\"step\": {step}, \"time\": {time:.3}");
+    let mut text = format!("{{\"step\": {step}");
+    if metrics.iter().all(|metric| metric.name != "time") {
+        text.push_str(&format!(", \"time\": {time:.3}"));
+    }
     for metric in metrics {
         let name = serde_json::Value::from(metric.name.as_str());
         let value = match metric.value.to_f64().is_finite() {
@@ -186,6 +190,11 @@ mod tests {
             "{\"step\": 3, \"time\": 1.500, \"loss\": 0.1, \"a \\\"b\\\"\": -7, \"loss\": null}\n"
         );
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
+        let time = Metric {
+            name: "time".to_owned(),
+            ..loss(0.5)
+        };
+        assert_eq!(line(3, &[time], 1.5), "{\"step\": 3, \"time\": 0.5}\n");
     }
 
     /// The bytes that `tensorboard.summary.writer` writes: `scripts/reference/events.py`.

@@ -20,8 +20,9 @@ use signal_hook::flag::{register, register_conditional_shutdown, register_usize}
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::time::{Instant, SystemTime};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 use tpuc_compiler::ir::op::Effect;
 use tpuc_compiler::ir::{Func, Value};
 use tpuc_compiler::opt::cost::device::DeviceCost;
@@ -40,6 +41,9 @@ use tpuc_runtime::metrics::Metrics;
 use tpuc_runtime::plugin::{Device, Plugin};
 use tpuc_runtime::prebuilt::Prebuilt;
 use tpuc_runtime::{Surroundings, save};
+
+/// After so long it is said what an interruption waits for.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let around = Surroundings::of_process();
@@ -371,7 +375,8 @@ impl Job<'_> {
         };
         let (checkpoints, resumed) = match self.how.checkpoints {
             Some(options) => {
-                let (c, resumed) = Checkpoints::open(options, self.plan, on_interrupt(), silent)?;
+                let (c, resumed) =
+                    Checkpoints::open(options, self.plan, self.on_interrupt(), silent)?;
                 if let Some(member) = self.how.member {
                     hosts::agree_on(member, resumed.as_ref())?;
                 }
@@ -392,6 +397,27 @@ impl Job<'_> {
         let result = executor.run();
         self.progress.done();
         result.map_err(|(e, span)| self.located(e, span))
+    }
+
+    /// The first signal that asks the run to stop, or 0; the second ends the process at once.
+    fn on_interrupt(&self) -> Arc<AtomicUsize> {
+        let (asked, which) = (Arc::new(AtomicBool::new(false)), Arc::default());
+        for signal in [SIGINT, SIGTERM] {
+            // Where signals cannot be caught they end the process, and its last checkpoint stays.
+            let _ = register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked));
+            let _ = register(signal, Arc::clone(&asked));
+            let _ = register_usize(signal, Arc::clone(&which), signal as usize);
+        }
+        // Most programs end sooner than anybody wonders. Without the thread it is only not said.
+        let note = self.progress.note();
+        let _ = thread::Builder::new().spawn(move || {
+            while !asked.load(Ordering::Relaxed) {
+                thread::sleep(PATIENCE);
+            }
+            thread::sleep(PATIENCE);
+            note("the run ends when the program that the device is running does; interrupt it again to end at once");
+        });
+        which
     }
 
     /// The failure with its place; where memory is lacking, with what takes the most of it.
@@ -499,18 +525,6 @@ pub fn client(at: At<'_>, around: &Surroundings) -> Result<(Client, Plugin), Fai
 pub fn version_text(plugin: Option<[i64; 3]>) -> String {
     let [a, b, c] = plugin.unwrap_or([1, 0, 0]);
     format!("{a}.{b}.{c}")
-}
-
-/// The first signal that asks the run to stop, or 0; the second ends the process at once.
-fn on_interrupt() -> Arc<AtomicUsize> {
-    let (asked, which) = (Arc::new(AtomicBool::new(false)), Arc::default());
-    for signal in [SIGINT, SIGTERM] {
-        // Where signals cannot be caught they end the process, and its last checkpoint stays.
-        let _ = register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked));
-        let _ = register(signal, Arc::clone(&asked));
-        let _ = register_usize(signal, Arc::clone(&which), signal as usize);
-    }
-    which
 }
 
 /// The failure with the source line it belongs to.

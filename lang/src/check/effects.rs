@@ -226,7 +226,8 @@ impl<'a> Cx<'a, '_> {
         let step = self.logged("step", &args[0], Class::Int);
         let mut values = Vec::new();
         for (i, (name, value)) in named.iter().enumerate() {
-            if named[..i].iter().any(|(n, _)| n.node == name.node) {
+            let twice = named[..i].iter().any(|(n, _)| n.node == name.node);
+            if twice || &*name.node == "step" {
                 self.report(Problem::ArgTwice {
                     span: name.span,
                     name: name.node.clone(),
