@@ -70,7 +70,7 @@ impl Progress {
     }
 
     /// Says something on the error stream, from any thread.
-    pub fn note(&self) -> impl Fn(&str) + Send + 'static {
+    pub fn note(&self) -> impl Fn(&str) + Send + use<> {
         let bar = self.bar.clone();
         move |text| bar.suspend(|| eprintln!("note: {text}"))
     }
