@@ -56,13 +56,25 @@ impl<'a> Cx<'a, '_> {
             }
             None => self.expr(value, None),
         };
+        let is_constant = !mutable && ty.is_none() && self.is_untyped(&value);
         self.infer.settle(mark);
-        let is_constant = !mutable && ty.is_none();
         let pattern = self.bind_value(pattern, &value, binder, is_constant);
         if is_bad(&value) {
             return None;
         }
         Some(StmtKind::Let { pattern, value })
+    }
+
+    /// Whether sizes in the value are as they stand, `N`, and not cast, `f32(N)`.
+    fn is_untyped(&self, value: &Expr) -> bool {
+        match &value.kind {
+            ExprKind::Dim(_) => match &value.ty {
+                Ty::Tensor(elem, _) => self.infer.literal_class(elem).is_some(),
+                _ => false,
+            },
+            ExprKind::Fields(parts) => parts.iter().all(|p| self.is_untyped(p)),
+            _ => true,
+        }
     }
 
     /// Binds a pattern to a value, keeping what of it is known at compile time.

@@ -40,6 +40,8 @@ pub struct Cx<'a, 'w> {
     pub local_sizes: HashMap<LocalId, Vec<Const>>,
     /// Reductions that `let` gives a name, for help lines.
     pub initialisers: HashMap<LocalId, Expr>,
+    /// What the constants of blocks that are no single numbers were given.
+    pub const_values: HashMap<LocalId, Expr>,
     /// The locals assigned so far in each open loop or branch.
     pub assigned: Vec<BTreeSet<LocalId>>,
     /// Depth of loops in which each local was declared.
@@ -94,6 +96,7 @@ impl<'a, 'w> Cx<'a, 'w> {
             local_consts: HashMap::new(),
             local_sizes: HashMap::new(),
             initialisers: HashMap::new(),
+            const_values: HashMap::new(),
             assigned: Vec::new(),
             local_depth: Vec::new(),
             loop_depth: 0,

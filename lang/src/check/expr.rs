@@ -144,7 +144,10 @@ impl<'a> Cx<'a, '_> {
     /// The compile-time value of a checked expression, if it is one.
     pub fn const_of(&self, e: &Expr) -> Option<Const> {
         match &e.kind {
+            ExprKind::Int(n) if self.is_float(e) => Some(Const::Float(*n as f64)),
             ExprKind::Int(n) => Some(Const::Int(*n)),
+            // A size that has become a float is known as a number only.
+            ExprKind::Dim(d) if self.is_float(e) => d.as_int().map(|n| Const::Float(n as f64)),
             ExprKind::Dim(d) => Some(Const::of_dim(d.clone())),
             ExprKind::Float(x) => Some(Const::Float(*x)),
             ExprKind::Bool(b) => Some(Const::Bool(*b)),
@@ -154,6 +157,14 @@ impl<'a> Cx<'a, '_> {
                 _ => None,
             },
             _ => None,
+        }
+    }
+
+    /// A whole number may have been given, or have met, a float type: it divides like one.
+    fn is_float(&self, e: &Expr) -> bool {
+        match &e.ty {
+            Ty::Tensor(elem, _) => self.infer.is(elem, Class::Float),
+            _ => false,
         }
     }
 

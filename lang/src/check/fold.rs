@@ -36,7 +36,12 @@ impl Cx<'_, '_> {
             },
             _ => None,
         };
-        folded.filter(|value| !matches!(value, Const::Float(_)))
+        folded.filter(|value| match value {
+            Const::Float(_) => false,
+            // Integers wrap around, which is left to when it runs.
+            Const::Int(n) => super::zonk::fits(*n, &self.infer.ty(&e.ty)),
+            Const::Dim(_) | Const::Bool(_) | Const::Str(_) => true,
+        })
     }
 
     fn fold_block(&self, block: &Block) -> Option<Const> {
@@ -93,13 +98,13 @@ impl Cx<'_, '_> {
     }
 
     /// The element of a list that constant positions name.
-    fn element<'e>(&self, list: &'e Expr, attrs: &[Attr]) -> Option<&'e Expr> {
+    fn element<'e>(&'e self, list: &'e Expr, attrs: &[Attr]) -> Option<&'e Expr> {
         let positions = attrs.iter().find_map(|a| match &a.value {
             Static::Index(items) => Some(items),
             _ => None,
         })?;
         positions.iter().try_fold(list, |list, item| {
-            let parts = parts(list)?;
+            let parts = parts(self.const_value_of(list))?;
             let IndexItem::At(at) = item else {
                 return None;
             };
@@ -109,8 +114,16 @@ impl Cx<'_, '_> {
         })
     }
 
+    /// What the name of a constant of the block stands for.
+    fn const_value_of<'e>(&'e self, e: &'e Expr) -> &'e Expr {
+        match &e.kind {
+            ExprKind::Local(id) => self.const_values.get(id).unwrap_or(e),
+            _ => e,
+        }
+    }
+
     fn elements(&self, list: &Expr, out: &mut Vec<Const>) -> Option<()> {
-        match parts(list) {
+        match parts(self.const_value_of(list)) {
             Some(parts) => parts.iter().try_for_each(|p| self.elements(p, out)),
             None => {
                 out.push(self.folded(list)?);
@@ -120,8 +133,9 @@ impl Cx<'_, '_> {
     }
 }
 
-fn parts(list: &Expr) -> Option<&[Expr]> {
+pub fn parts(list: &Expr) -> Option<&[Expr]> {
     match &list.kind {
+        ExprKind::Fields(parts) => Some(parts),
         ExprKind::Builtin {
             builtin: Builtin::StackList,
             args,

@@ -12,6 +12,7 @@ mod blame;
 mod branch;
 mod builtins;
 mod call;
+mod consts;
 mod cx;
 mod effects;
 mod expr;

@@ -1,11 +1,11 @@
 //! What must be known at compile time: constants, sizes, axes, flags, strings.
 
-use super::cx::{Cx, Place};
+use super::cx::Cx;
 use super::konst::Const;
-use super::problem::{Context, Problem};
-use super::scope::{Binder, Bound};
-use super::world::{ConstId, ConstValue, Item, State};
-use crate::ast::{self, BinaryOp, ExprKind as A, GenericKind, Ident, StrPart, UnaryOp};
+use super::problem::Problem;
+use super::scope::Bound;
+use super::world::{ConstValue, Item};
+use crate::ast::{self, BinaryOp, ExprKind as A, GenericKind, StrPart, UnaryOp};
 use crate::span::Span;
 use crate::typed::{Dim, Elem, ElemTy, Shape, ShapeItem, Ty};
 use std::rc::Rc;
@@ -266,7 +266,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// The numbers of a variable that is a tuple of constants, `let s = shape(x);`.
+    /// The numbers of a variable that is a tuple of constants, `let s = shape(x);`, or a constant list.
     fn bound_sizes(&mut self, name: &str) -> Option<Vec<Const>> {
         match &self.scope.get(name)?.bound {
             Bound::Local(id) => self.local_sizes.get(id).cloned(),
@@ -288,19 +288,35 @@ impl<'a> Cx<'a, '_> {
         match self.w.lookup(self.module, name) {
             Some(Item::Const(id)) => {
                 let item = &self.w.consts[id.0];
-                let is_list = matches!(item.def.value.kind, A::List(_) | A::Tuple(_));
+                let is_list = match &item.def.value.kind {
+                    A::List(_) | A::Tuple(_) => true,
+                    A::Call { callee, .. } => is_name(callee, "shape"),
+                    _ => false,
+                };
                 (is_list && item.set.is_none()).then_some((item.module, &item.def.value))
             }
             _ => None,
         }
     }
 
-    /// Integers in a list or tuple, or one alone: axes, positions, repeats.
+    /// Integers in a list or tuple, by itself or as a constant, or one alone: axes, positions, repeats.
     pub fn static_ints(&mut self, e: &'a ast::Expr) -> Option<Vec<Dim>> {
         match &e.kind {
             A::List(items) | A::Tuple(items) => {
                 let all: Vec<Option<Dim>> = items.iter().map(|i| self.static_dim(i)).collect();
                 all.into_iter().collect()
+            }
+            A::Name(name) if self.bound_sizes(name).is_some() => {
+                let sizes: Option<Vec<Dim>> =
+                    self.bound_sizes(name)?.iter().map(Const::dim).collect();
+                match sizes {
+                    Some(sizes) => Some(sizes),
+                    None => self.static_dim(e).map(|d| vec![d]),
+                }
+            }
+            A::Name(_) if self.inline_list(e).is_some() => {
+                let (module, value) = self.inline_list(e)?;
+                self.in_module(module, |cx| cx.static_ints(value))
             }
             _ => self.static_dim(e).map(|d| vec![d]),
         }
@@ -333,119 +349,6 @@ impl<'a> Cx<'a, '_> {
             return None;
         }
         Some(elem)
-    }
-
-    // Constants of modules.
-
-    /// The value of a constant, evaluated on first use.
-    pub fn const_item(&mut self, id: ConstId, span: Span) -> ConstValue {
-        let item = &mut self.w.consts[id.0];
-        match &item.value {
-            State::Done(value) => return value.clone(),
-            State::Busy => {
-                let problem = Problem::ConstCycle {
-                    span,
-                    name: item.def.name.node.clone(),
-                    definition: item.def.name.span,
-                };
-                self.report(problem);
-                return ConstValue::Bad;
-            }
-            State::Open => item.value = State::Busy,
-        }
-        let (def, module, set) = (item.def, item.module, item.set.clone());
-        if !self.open_definition(span) {
-            self.w.consts[id.0].value = State::Open;
-            return ConstValue::Bad;
-        }
-        let mut cx = Cx::new(&mut *self.w, module, Place::Pure, Rc::default());
-        let value = cx.evaluate(def, set);
-        self.close_definition();
-        self.w.consts[id.0].value = State::Done(value.clone());
-        value
-    }
-
-    fn evaluate(&mut self, def: &'a ast::ConstDef, set: Option<Const>) -> ConstValue {
-        if let Some(text) = self.static_text(&def.value) {
-            return ConstValue::Scalar(set.unwrap_or(Const::Str(text)), None);
-        }
-        let value = self.const_expr(def);
-        if super::cx::is_bad(&value) {
-            return ConstValue::Bad;
-        }
-        match self.folded(&value) {
-            Some(known) => ConstValue::Scalar(set.unwrap_or(known), self.own_elem(&value)),
-            None => ConstValue::Inline,
-        }
-    }
-
-    /// The element type of a scalar that is more than a literal: it was declared, or cast.
-    fn own_elem(&self, value: &crate::typed::Expr) -> Option<Elem> {
-        match self.infer.ty(&value.ty) {
-            Ty::Tensor(ElemTy::Known(e), shape) if shape.is_empty() && e != Elem::Bool => Some(e),
-            _ => None,
-        }
-    }
-
-    /// The defining expression of a constant, of the type it states.
-    pub fn const_expr(&mut self, def: &'a ast::ConstDef) -> crate::typed::Expr {
-        match &def.ty {
-            Some(t) => {
-                let want = self.resolve_type(t);
-                let name = def.name.node.clone();
-                self.check(&def.value, &want, Context::Const { name, ty: t.span })
-            }
-            None => self.expr(&def.value, None),
-        }
-    }
-
-    /// `const N = …;` in a block: a compile-time value, or an error.
-    pub fn local_const(&mut self, def: &'a ast::ConstDef) {
-        let bound = match self.local_const_value(def) {
-            Some((value, elem)) => Bound::Const(value, elem),
-            None => Bound::Bad,
-        };
-        let Ident { node, span } = &def.name;
-        self.bind(node.clone(), *span, Binder::Constant, bound);
-    }
-
-    fn local_const_value(&mut self, def: &'a ast::ConstDef) -> Option<(Const, Option<Elem>)> {
-        if let Some(text) = self.static_text(&def.value) {
-            return Some((Const::Str(text), None));
-        }
-        let value = self.const_expr(def);
-        if super::cx::is_bad(&value) {
-            return None;
-        }
-        if let Some(known) = self.folded(&value) {
-            return Some((known, self.own_elem(&value)));
-        }
-        // A quotient of parameters is a constant too, where it is exact.
-        match &def.value.kind {
-            A::Binary(..) if value.ty == Ty::scalar(Elem::I32) || self.is_int(&value.ty) => {
-                let dim = self.static_dim(&def.value)?;
-                self.need_whole(&dim, def.value.span);
-                Some((Const::of_dim(dim), self.own_elem(&value)))
-            }
-            _ => {
-                self.report(Problem::NotStatic {
-                    span: def.value.span,
-                    what: "a constant",
-                });
-                None
-            }
-        }
-    }
-
-    fn is_int(&self, ty: &Ty) -> bool {
-        match ty {
-            Ty::Tensor(elem, shape) => {
-                shape.is_empty()
-                    && (self.infer.is(elem, super::infer::Class::Int)
-                        || self.infer.literal_class(elem) == Some(super::infer::Class::Num))
-            }
-            _ => false,
-        }
     }
 }
 

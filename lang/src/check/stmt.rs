@@ -74,10 +74,7 @@ impl<'a> Cx<'a, '_> {
                 ty,
                 value,
             } => self.let_stmt(pattern, *mutable, ty.as_ref(), value),
-            S::Const(def) => {
-                self.local_const(def);
-                None
-            }
+            S::Const(def) => self.local_const(def),
             S::Assign { target, value } => self.assign(target, value, span),
             S::For {
                 pattern,
