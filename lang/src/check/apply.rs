@@ -329,6 +329,13 @@ impl<'a> Cx<'a, '_> {
             // One that does not fit is converted, as any tensor is.
             ExprKind::Builtin { .. } => is_list(x, &ty, is_float),
             ExprKind::Int(_) | ExprKind::Dim(_) => true,
+            // An f32 would round the number before an integer could hold it.
+            &ExprKind::Float(number) if !is_float && number != f64::from(number as f32) => {
+                self.infer
+                    .unify_elem(from, &ElemTy::Known(Elem::F64))
+                    .ok()?;
+                return None;
+            }
             ExprKind::Float(_) => is_float,
             _ => false,
         };

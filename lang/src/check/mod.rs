@@ -56,7 +56,7 @@ use crate::ast::{Ident, Name};
 use crate::diag::{Diagnostic, Severity};
 use crate::source::{Loader, Sources};
 use crate::span::Span;
-use crate::typed::{Program, TestDef};
+use crate::typed::{Program, TestDef, Ty};
 use cx::{Cx, Place};
 use konst::Const;
 use load::{Loaded, ROOT};
@@ -251,6 +251,17 @@ fn apply_sets(w: &mut World, sets: &[Set]) {
                 found: set.value.kind(),
                 wanted,
                 definition,
+            };
+            w.report(&Names::default(), problem);
+            continue;
+        }
+        if let (&Const::Int(value), ConstValue::Scalar(_, Some(elem))) = (&set.value, &known)
+            && !zonk::fits(value, &Ty::scalar(*elem))
+        {
+            let problem = Problem::LiteralRange {
+                span: set.value_span,
+                value,
+                ty: Ty::scalar(*elem),
             };
             w.report(&Names::default(), problem);
             continue;

@@ -161,6 +161,7 @@ impl Lexer<'_> {
                 }
                 self.foreign(Foreign::FloorDivision, start, end, Tok::Slash)
             }
+            Code::SingleQuoted => return self.single_quoted(start, end),
             Code::NonAscii => return self.stray(start, end),
         };
         self.push(tok, start, end);
@@ -203,6 +204,16 @@ impl Lexer<'_> {
         let at = self.span(start, end);
         self.out.errors.push(SyntaxError::Foreign { at, form });
         instead
+    }
+
+    fn single_quoted(&mut self, start: usize, end: usize) {
+        let open = self.foreign(Foreign::SingleQuotes, start, end, Tok::StrOpen);
+        let text = self.text[start + 1..end - 1].to_string();
+        self.push(open, start, start + 1);
+        if !text.is_empty() {
+            self.push(Tok::StrText(text), start + 1, end - 1);
+        }
+        self.push(Tok::StrClose, end - 1, end);
     }
 
     fn slash_comment(&mut self, start: usize) {

@@ -94,6 +94,9 @@ pub enum Code {
     Amp,
     #[token("^")]
     Caret,
+    /// Text as other languages write it, on one line.
+    #[regex(r#"'[^'"\r\n]*'"#)]
+    SingleQuoted,
     /// Letters that are not ASCII.
     #[regex(r"[^\x00-\x7F]+")]
     NonAscii,

@@ -152,6 +152,7 @@ pub enum Foreign {
     FatArrow,
     Ampersand,
     Caret,
+    SingleQuotes,
 }
 
 impl SyntaxError {

@@ -320,5 +320,8 @@ fn foreign(e: &SyntaxError, form: Foreign) -> Diagnostic {
         Foreign::Caret => {
             error("there is no operator `^`", "unknown operator").help("a power is `x ** 2`")
         }
+        Foreign::SingleQuotes => {
+            error("text stands in double quotes", "in single quotes").help("write `\"…\"`")
+        }
     }
 }
