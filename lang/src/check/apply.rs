@@ -330,7 +330,9 @@ impl<'a> Cx<'a, '_> {
             ExprKind::Builtin { .. } => is_list(x, &ty, is_float),
             ExprKind::Int(_) | ExprKind::Dim(_) => true,
             // An f32 would round the number before an integer could hold it.
-            &ExprKind::Float(number) if !is_float && number != f64::from(number as f32) => {
+            &ExprKind::Float(number)
+                if !is_float && number.trunc() != f64::from(number as f32).trunc() =>
+            {
                 self.infer
                     .unify_elem(from, &ElemTy::Known(Elem::F64))
                     .ok()?;
