@@ -5,6 +5,7 @@ use super::reduce::{maximum, minimum};
 use super::special;
 use super::{Data, Precision};
 use crate::ir::op::{BinaryOp, CompareOp, UnaryOp};
+use crate::ir::threefry::{GROUPS, PARITY, TURNS};
 use crate::ir::types::Elem;
 
 pub fn unary(op: UnaryOp, x: &Array, p: Precision) -> Array {
@@ -314,17 +315,18 @@ pub fn threefry(args: &[Array]) -> Vec<Array> {
 }
 
 fn threefry_block(k0: u32, k1: u32, x0: u32, x1: u32) -> (u32, u32) {
-    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
-    let keys = [k0, k1, k0 ^ k1 ^ 0x1bd1_1bda];
+    let keys = [k0, k1, k0 ^ k1 ^ PARITY];
     let (mut a, mut b) = (x0.wrapping_add(k0), x1.wrapping_add(k1));
-    for group in 0..5u32 {
-        for rotation in ROTATIONS[group as usize % 2] {
+    for group in 0..GROUPS {
+        for rotation in TURNS[group % 2] {
             a = a.wrapping_add(b);
             b = b.rotate_left(rotation) ^ a;
         }
-        let next = group as usize + 1;
+        let next = group + 1;
         a = a.wrapping_add(keys[next % 3]);
-        b = b.wrapping_add(keys[(next + 1) % 3]).wrapping_add(group + 1);
+        b = b
+            .wrapping_add(keys[(next + 1) % 3])
+            .wrapping_add(next as u32);
     }
     (a, b)
 }

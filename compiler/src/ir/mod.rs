@@ -14,6 +14,7 @@ pub mod parse;
 pub mod print;
 pub mod shape;
 pub mod table;
+pub mod threefry;
 pub mod types;
 pub mod verify;
 

@@ -1,12 +1,9 @@
 //! Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror and Shaw, 2011): integer arithmetic, exact on every device.
 
 use crate::ir::literal::Literal;
+use crate::ir::threefry::{GROUPS, PARITY, TURNS};
 use crate::ir::types::Type;
 use crate::lower::emit::{Emit, Tensor};
-
-const PARITY: i64 = 0x1BD1_1BDA;
-/// How far the second word turns in each round; two groups of four, which alternate.
-const TURNS: [[i64; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
 
 /// Operands (k0, k1, x0, x1): key and counter. The five groups of rounds are written out: in XLA that compiles faster
 /// than a loop, and runs as one kernel.
@@ -19,14 +16,14 @@ pub fn threefry<'c>(e: &Emit<'_, 'c>, args: &[Tensor<'c>]) -> Vec<Tensor<'c>> {
         &[ty.clone(), ty.clone()],
         |e, args| {
             let words = Words { e, ty };
-            let parity = words.xor(&words.xor(&args[0], &args[1]), &words.number(PARITY));
+            let parity = words.xor(&words.xor(&args[0], &args[1]), &words.number(PARITY.into()));
             let keys = [&args[0], &args[1], &parity];
             let mut x0 = words.add(&args[2], keys[0]);
             let mut x1 = words.add(&args[3], keys[1]);
-            for group in 0..5 {
+            for group in 0..GROUPS {
                 for turn in TURNS[group % 2] {
                     x0 = words.add(&x0, &x1);
-                    x1 = words.xor(&x0, &words.turn(&x1, turn));
+                    x1 = words.xor(&x0, &words.turn(&x1, turn.into()));
                 }
                 x0 = words.add(&x0, keys[(group + 1) % 3]);
                 let injected = words.add(&x1, keys[(group + 2) % 3]);

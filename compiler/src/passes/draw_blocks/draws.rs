@@ -84,6 +84,22 @@ impl<'f> Flow<'f> {
         self.users.get(&v).map_or(&[], Vec::as_slice)
     }
 
+    /// What several use of a value and of what is made of it alone, element by element.
+    pub fn shared(&self, mut v: Value) -> Option<Value> {
+        loop {
+            let used = self.users(v).len() + usize::from(self.results.contains(&v));
+            if used > 1 {
+                return Some(v);
+            }
+            let user = &self.func.body.insts[*self.users(v).first()?];
+            let own = |arg: &Value| *arg == v || self.word(*arg).is_some();
+            if !is_elementwise(user) || !user.args.iter().all(own) {
+                return None;
+            }
+            v = user.results[0];
+        }
+    }
+
     /// The draw that begins at an instruction, if one does.
     pub fn draw(&self, at: usize) -> Option<Draw> {
         let generator = &self.func.body.insts[at];
