@@ -137,3 +137,18 @@ impl Copier<'_> {
 pub fn has_effect(inst: &Inst) -> bool {
     inst.any(&|op| matches!(op, Op::Host(_) | Op::Effect(_)))
 }
+
+/// Whether each element of the result is made of those at its place alone.
+pub fn is_elementwise(inst: &Inst) -> bool {
+    match inst.op {
+        Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Compare(_)
+        | Op::Select
+        | Op::Clamp
+        | Op::Convert(_)
+        | Op::Bitcast(_) => true,
+        Op::Barrier => inst.args.len() == 1,
+        _ => false,
+    }
+}

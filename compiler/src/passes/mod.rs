@@ -12,6 +12,7 @@ mod distribute;
 mod draw_blocks;
 mod erase;
 mod fold;
+mod hold_draws;
 mod hold_keys;
 mod leading_dot;
 mod licm;
@@ -63,7 +64,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 22] = [
+pub const REGISTRY: [Pass; 23] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -144,6 +145,11 @@ pub const REGISTRY: [Pass; 22] = [
         name: "hold_keys",
         stage: Stage::ForXla,
         run: hold_keys::run,
+    },
+    Pass {
+        name: "hold_draws",
+        stage: Stage::ForCpu,
+        run: hold_draws::run,
     },
     Pass {
         name: "canonical_conv",

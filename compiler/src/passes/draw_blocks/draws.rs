@@ -4,6 +4,7 @@ use crate::ir::flops::{ELEMENTARY, own_work};
 use crate::ir::func::{Func, Inst, Value};
 use crate::ir::op::Op;
 use crate::ir::types::Elem;
+use crate::passes::copy::is_elementwise;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A random array: numbers of a key, drawn at the positions `0..count`.
@@ -82,22 +83,6 @@ impl<'f> Flow<'f> {
 
     fn users(&self, v: Value) -> &[usize] {
         self.users.get(&v).map_or(&[], Vec::as_slice)
-    }
-
-    /// What several use of a value and of what is made of it alone, element by element.
-    pub fn shared(&self, mut v: Value) -> Option<Value> {
-        loop {
-            let used = self.users(v).len() + usize::from(self.results.contains(&v));
-            if used > 1 {
-                return Some(v);
-            }
-            let user = &self.func.body.insts[*self.users(v).first()?];
-            let own = |arg: &Value| *arg == v || self.word(*arg).is_some();
-            if !is_elementwise(user) || !user.args.iter().all(own) {
-                return None;
-            }
-            v = user.results[0];
-        }
     }
 
     /// The draw that begins at an instruction, if one does.
@@ -241,20 +226,6 @@ fn place_of(values: &mut Vec<Value>, value: Value) -> usize {
         values.push(value);
         values.len() - 1
     })
-}
-
-fn is_elementwise(inst: &Inst) -> bool {
-    match inst.op {
-        Op::Unary(_)
-        | Op::Binary(_)
-        | Op::Compare(_)
-        | Op::Select
-        | Op::Clamp
-        | Op::Convert(_)
-        | Op::Bitcast(_) => true,
-        Op::Barrier => inst.args.len() == 1,
-        _ => false,
-    }
 }
 
 /// Whether an instruction computes a transcendental function.

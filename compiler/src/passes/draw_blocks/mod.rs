@@ -11,15 +11,6 @@
 //!                                                          yield %10
 //!                                                        }
 //! ```
-//!
-//! One that is drawn alone and that several need is held before them, for else it is drawn in the kernel of each.
-//!
-//! ```text
-//! %a = erf_inv %9 : f32[1000, 32]    →    %a = erf_inv %9 : f32[1000, 32]
-//! %b = mul %a, %a : f32[1000, 32]         %h = barrier %a : f32[1000, 32]
-//! return %a, %b                           %b = mul %h, %h : f32[1000, 32]
-//!                                         return %h, %b
-//! ```
 
 mod draws;
 #[cfg(test)]
@@ -28,14 +19,14 @@ mod tests;
 use super::copy::{Copier, Plain, has_effect, rewrite_with};
 use super::dce;
 use crate::ir::Builder;
-use crate::ir::func::{Func, Inst, Value};
+use crate::ir::func::{Func, Value};
 use crate::ir::literal::Literal;
 use crate::ir::num::Num;
 use crate::ir::op::{BinaryOp, Op};
 use crate::ir::types::{Elem, Type};
 use draws::{Draw, Flow, Operand, Step, Word};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BinaryHeap, HashMap};
 
 /// Numbers drawn in an iteration: enough for what an iteration costs besides.
 const BLOCK: usize = 1 << 14;
@@ -49,19 +40,15 @@ pub fn run(func: &Func) -> Func {
         return func.clone();
     }
     let flow = Flow::of(func);
-    let draws: Vec<Draw> = (0..func.body.insts.len())
-        .filter_map(|i| flow.draw(i))
-        .collect();
-    if draws.is_empty() {
+    let groups = groups(&flow);
+    if groups.is_empty() {
         return func.clone();
     }
-    let (groups, alone) = groups(&flow, draws);
-    let held: HashSet<Value> = alone.into_iter().filter_map(|v| flow.shared(v)).collect();
     let units = scheduled(&flow, &groups);
     let drawn = rewrite_with(func, |c| {
         for unit in units {
             match unit {
-                Unit::Inst(i) => keep(c, &func.body.insts[i], &held),
+                Unit::Inst(i) => c.keep(&mut Plain, &func.body.insts[i]),
                 Unit::Loop(g) => emit(c, &groups[g]),
             }
         }
@@ -70,26 +57,14 @@ pub fn run(func: &Func) -> Func {
     dce::run(&drawn)
 }
 
-/// An instruction as it is, and held what it makes if that is to be.
-fn keep(c: &mut Copier, inst: &Inst, held: &HashSet<Value>) {
-    c.keep(&mut Plain, inst);
-    if let [made] = inst.results[..]
-        && held.contains(&made)
-    {
-        let copy = c.value(made);
-        let copy = c.b.op(Op::Barrier, &[copy]);
-        c.set(made, copy);
-    }
-}
-
-/// Draws that have a recipe in common, and of which none needs another: as many lie before each. And the arrays that are
-/// drawn alone.
-fn groups(flow: &Flow, draws: Vec<Draw>) -> (Vec<Vec<Draw>>, Vec<Value>) {
+/// Draws that have a recipe in common, and of which none needs another: as many lie before each.
+fn groups(flow: &Flow) -> Vec<Vec<Draw>> {
     let insts = &flow.func.body.insts;
-    let (small, large): (Vec<Draw>, Vec<Draw>) = draws
-        .into_iter()
-        .partition(|draw| (1..=MOST).contains(&draw.count));
-    let mut draws: HashMap<Value, Draw> = small.into_iter().map(|draw| (draw.end, draw)).collect();
+    let draws = (0..insts.len()).filter_map(|i| flow.draw(i));
+    let mut draws: HashMap<Value, Draw> = draws
+        .filter(|draw| (1..=MOST).contains(&draw.count))
+        .map(|draw| (draw.end, draw))
+        .collect();
     let mut depths: HashMap<Value, usize> = HashMap::new();
     let mut found: HashMap<(usize, Vec<Step>), usize> = HashMap::new();
     let mut groups: Vec<Vec<Draw>> = Vec::new();
@@ -110,9 +85,8 @@ fn groups(flow: &Flow, draws: Vec<Draw>) -> (Vec<Vec<Draw>>, Vec<Value>) {
             groups[*known].push(draw);
         }
     }
-    let (groups, single): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| group.len() > 1);
-    let alone = single.into_iter().flatten().chain(large);
-    (groups, alone.map(|draw| draw.end).collect())
+    groups.retain(|group| group.len() > 1);
+    groups
 }
 
 fn total(group: &[Draw]) -> usize {

@@ -161,27 +161,6 @@ fn a_scalar_that_is_drawn_comes_before_what_it_scales() {
 }
 
 #[test]
-fn what_is_drawn_alone_and_used_by_several_is_held() {
-    let barriers = |func: &Func| func.to_string().matches("= barrier").count();
-    // The pattern that makes it has one barrier already.
-    let once = drawing(&["5"], NORMAL);
-    assert_eq!(barriers(&drawn(&once).1), 1);
-    let twice = once.replace(
-        "  return %e0",
-        "  %total = reduce_sum[axes = [0]] %e0 : f32\n  %spread = broadcast[dims = []] %total : f32[5]\n  \
-         %left = sub %e0, %spread : f32[5]\n  return %left",
-    );
-    let (_, after) = drawn(&twice);
-    assert_eq!(barriers(&after), 2, "{after}");
-    // It is held as what all of them use: scaled by 0.05.
-    let held = after.to_string();
-    let lines: Vec<&str> = held.lines().collect();
-    let scaled = lines.iter().position(|line| line.contains("= mul "));
-    let barrier = lines.iter().rposition(|line| line.contains("= barrier "));
-    assert_eq!(scaled.map(|line| line + 1), barrier, "{after}");
-}
-
-#[test]
 fn other_positions_are_left_alone() {
     let text = drawing(&["4", "6"], FLOATS);
     let (_, after) = drawn(&text.replace("%z1 = constant 0", "%z1 = constant 1"));

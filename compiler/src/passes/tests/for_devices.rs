@@ -243,3 +243,29 @@ fn leading_dot_leaves_other_products() {
         assert_eq!(before.to_string(), after.to_string());
     }
 }
+
+/// A mask that is used forwards and backwards is held as a mask; what is used once, or is a scalar's, is not.
+#[test]
+fn hold_draws_stands_between_a_mask_and_its_users() {
+    let text = shown(
+        "hold_draws",
+        "func f(%k: u32, %x: f32[2000], %g: f32[2000]) -> (f32[2000], f32[2000], f32[2000]) {
+           %w = broadcast[dims = []] %k : u32[2000]
+           %z = constant 0 : u32[2000]
+           %i = iota[axis = 0] : u32[2000]
+           %u, %v = threefry %w, %w, %z, %i : u32[2000], u32[2000]
+           %b = xor %u, %v : u32[2000]
+           %h = constant 2147483648 : u32[2000]
+           %m = lt %b, %h : bool[2000]
+           %n = constant 0.0 : f32[2000]
+           %y = select %m, %x, %n : f32[2000]
+           %d = select %m, %g, %n : f32[2000]
+           %s, %t = threefry %w, %z, %z, %i : u32[2000], u32[2000]
+           %c = xor %s, %t : u32[2000]
+           %o = lt %c, %h : bool[2000]
+           %e = select %o, %x, %g : f32[2000]
+           return %y, %d, %e
+         }",
+    );
+    insta::assert_snapshot!(text);
+}
