@@ -66,6 +66,12 @@ fn mnist_is_sized_timed_and_priced() {
     assert_eq!(training["time"]["loops"][0]["count"], 468);
     assert_eq!(training["work"]["loops_of_unknown_count"], 0);
 
+    // A product is of the line that it stands in, and not of that which ends the fusion around it.
+    let listed = training["unfilled"].as_array().expect("a list");
+    let wide = listed.iter().find(|p| p["inner"] == 784);
+    let source = wide.expect("784 is no multiple of 128")["source"].as_str();
+    assert!(source.is_some_and(|line| line.contains("x @ p.w1")), "{wide:?}");
+
     // What it needs is at least its data, which stays as narrow as it was read, and the data is named.
     let memory = &training["memory"];
     assert!(number(&memory["needed"]) >= 70_000.0 * 784.0);

@@ -180,7 +180,7 @@ fn unfilled(found: &Kernels, sources: &Sources) -> Vec<Unfilled> {
         .into_iter()
         .filter(|(_, p, _)| p.fill() < FILLED)
         .map(|(kernel, p, flops)| {
-            let place = kernel.place.as_ref();
+            let place = p.place.as_ref().or(kernel.place.as_ref());
             let one = Unfilled {
                 place: place.map(show),
                 source: place.and_then(|p| line_of(sources, &p.file, p.line)),

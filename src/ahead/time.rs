@@ -147,6 +147,7 @@ mod tests {
             columns: n,
             element: "f32".into(),
             passes: 1,
+            place: None,
         };
         Kernel {
             name: "p".into(),

@@ -1,6 +1,6 @@
 //! The arithmetic of one instruction.
 
-use super::module::{Computation, Instruction, Module};
+use super::module::{Computation, Instruction, Module, Place};
 use super::shape::{ArrayShape, Shape};
 
 /// Arithmetic: matrix products apart from the rest, since the devices do them apart.
@@ -21,6 +21,8 @@ pub struct Product {
     pub element: String,
     /// How often the matrix unit goes over f32 operands: 1, 3 or 6 by their precision.
     pub passes: u32,
+    /// Its own, which may be another line than that of the fusion around it.
+    pub place: Option<Place>,
 }
 
 impl Product {
@@ -154,6 +156,7 @@ fn product(
         columns,
         element: left.element.clone(),
         passes,
+        place: instruction.place(),
     })
 }
 
@@ -284,6 +287,22 @@ mod tests {
     }
 
     #[test]
+    fn a_product_in_a_fusion_keeps_its_own_line() {
+        let text = "%fused (a: f32[8,8]) -> f32[8,8] {\n  %a = f32[8,8]{1,0} parameter(0)\n\
+            \x20 %c = f32[8,8]{1,0} convolution(%a, %a), dim_labels=bf_io->bf, \
+            metadata={source_file=\"a.tl\" source_line=4}\n\
+            \x20 ROOT %r = f32[8,8]{1,0} tanh(%c), metadata={source_file=\"a.tl\" source_line=5}\n}\n\
+            ENTRY %m (x: f32[8,8]) -> f32[8,8] {\n  %x = f32[8,8]{1,0} parameter(0)\n\
+            \x20 ROOT %f = f32[8,8]{1,0} fusion(%x), kind=kOutput, calls=%fused, \
+            metadata={source_file=\"a.tl\" source_line=5}\n}\n";
+        let module = Module::parse(text).unwrap();
+        let entry = module.entry();
+        let work = work(&module, entry, entry.root().unwrap());
+        let place = work.products[0].place.as_ref();
+        assert_eq!(place.map(|p| p.line), Some(4));
+    }
+
+    #[test]
     fn what_does_not_fill_the_unit_is_known() {
         let product = |rows, inner, columns| Product {
             rows,
@@ -291,6 +310,7 @@ mod tests {
             columns,
             element: "f32".into(),
             passes: 1,
+            place: None,
         };
         assert_eq!(product(128.0, 256.0, 128.0).fill(), 1.0);
         assert_eq!(product(128.0, 256.0, 10.0).fill(), 10.0 / 128.0);
