@@ -118,6 +118,27 @@ fn an_unwritable_path_is_known_before_the_run() {
     assert_eq!(run.stdout, "", "nothing ran");
 }
 
+/// And not of the value that it is about, which may be made far away.
+#[test]
+fn what_an_effect_fails_with_stands_at_the_effect() {
+    for (effect, said) in [
+        ("save(x, \"/proc/none/w.safetensors\")", "E0713"),
+        ("assert(low, \"no\")", "E0791"),
+        ("assert_close(x, 9.0)", "E0792"),
+    ] {
+        let text = format!(
+            "main {{\n    let mut x = 1.0;\n    let low = x < 0.5;\n    for i in 0..2 {{\n        x = x + 1.0;\n        \
+             print(i);\n    }}\n    {effect};\n}}\n"
+        );
+        let (_dir, path) = program(&text);
+        for backend in ["pjrt", "interp"] {
+            let run = tpuc(&["run", &path, "--backend", backend]);
+            assert!(run.stderr.contains(said), "{}", run.stderr);
+            assert!(run.stderr.contains("p.tl:8:5"), "{}", run.stderr);
+        }
+    }
+}
+
 #[test]
 fn what_is_saved_can_be_loaded() {
     let dir = folder();
@@ -266,6 +287,9 @@ fn devices_are_listed_with_their_versions() {
     assert!(run.stdout.contains("cpu: PJRT API"), "{}", run.stdout);
     let json = tpuc(&["devices", "--json"]);
     assert!(json.stdout.contains("\"api\""), "{}", json.stdout);
+    let unknown = tpuc_with(&["devices"], &[("TPUC_PLUGIN", "gpu")]);
+    let said = "$TPUC_PLUGIN: error[E0800]: \"gpu\" names no device";
+    assert!(unknown.stdout.contains(said), "{}", unknown.stdout);
     let no = [("TPUC_PLUGIN", "/no/such/plugin.so")];
     let run = tpuc_with(&["devices"], &no);
     expect(&run, 0, &[]);

@@ -55,7 +55,7 @@ fn stays(inst: &Inst, live: &HashSet<Value>) -> bool {
 }
 
 fn has_effect(inst: &Inst) -> bool {
-    inst.any(&|op| matches!(op, Op::Effect(_)))
+    inst.any(&|op| matches!(op, Op::Effect(..)))
 }
 
 fn mark_inst(inst: &Inst, live: &mut HashSet<Value>) {

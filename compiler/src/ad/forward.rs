@@ -128,8 +128,8 @@ pub fn forward<'f>(
         }
         Op::Shard { .. } => linear(cx, op, args),
 
-        Op::Effect(Effect::Debug(_)) => constant(cx, op, args),
-        Op::Effect(_) => {
+        Op::Effect(Effect::Debug(_), _) => constant(cx, op, args),
+        Op::Effect(..) => {
             let span = args.first().map(|a| cx.e.span_of(a.primal));
             return Err(AdError::new(AdErrorKind::Effect, span.unwrap_or_default()));
         }

@@ -161,8 +161,8 @@ pub fn batch(bx: &mut Batcher, f: &Func, inst: &Inst, args: &[Lane]) -> Result<V
             all_mapped(bx, op, args)
         }
 
-        Op::Effect(Effect::Debug(_)) => control::each(bx, op, args),
-        Op::Effect(_) => {
+        Op::Effect(Effect::Debug(_), _) => control::each(bx, op, args),
+        Op::Effect(..) => {
             let span = args.first().map(|a| bx.e.span_of(a.value()));
             return Err(AdError::new(AdErrorKind::Effect, span.unwrap_or_default()));
         }

@@ -99,7 +99,7 @@ fn computes(inst: &Inst) -> bool {
         Op::Sort { .. } => false,
         Op::Scan { .. } | Op::While | Op::If | Op::CustomVjp | Op::Remat => false,
         Op::StopGradient | Op::Barrier | Op::Shard { .. } => false,
-        Op::Host(_) | Op::Effect(_) => false,
+        Op::Host(_) | Op::Effect(..) => false,
     }
 }
 

@@ -205,7 +205,7 @@ impl Machine<'_> {
                     Err(self.failure(step, "the host gave arrays of other types".into()))
                 }
             }
-            Op::Effect(effect) => {
+            Op::Effect(effect, _) => {
                 let done = self.outside.effect(effect, &args);
                 done.map_err(|m| self.failure(step, m))?;
                 Ok(Vec::new())
@@ -354,7 +354,7 @@ fn primitive(op: &Op, args: Vec<Array>, p: Precision) -> Option<Vec<Array>> {
         | Op::CustomVjp
         | Op::Remat
         | Op::Host(_)
-        | Op::Effect(_) => return None,
+        | Op::Effect(..) => return None,
     };
     Some(vec![one])
 }

@@ -168,7 +168,7 @@ fn flops(op: &Op, args: &[Type], results: &[Type]) -> u64 {
         }
         Op::Scan { .. } | Op::While | Op::If | Op::CustomVjp | Op::Remat => 0,
         Op::StopGradient | Op::Barrier | Op::Shard { .. } => 0,
-        Op::Host(_) | Op::Effect(_) => 0,
+        Op::Host(_) | Op::Effect(..) => 0,
     }
 }
 
@@ -234,7 +234,7 @@ fn bytes(op: &Op, args: &[Type], results: &[Type]) -> usize {
         | Op::Barrier
         | Op::Shard { .. }
         | Op::Host(_)
-        | Op::Effect(_)
+        | Op::Effect(..)
         | Op::Scan { .. }
         | Op::While
         | Op::If

@@ -8,6 +8,9 @@
 
 use super::literal::Literal;
 use super::types::{Elem, Shape, Type};
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+use tpuc_lang::span::Span;
 
 /// Elementwise, one operand, result of the same type unless said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -381,5 +384,41 @@ pub enum Op {
 
     // The outside; only in the IR of `main` and of tests.
     Host(HostSource),
-    Effect(Effect),
+    Effect(Effect, Here),
+}
+
+impl Op {
+    /// An effect that stands nowhere in the source.
+    pub fn effect(effect: Effect) -> Op {
+        Op::Effect(effect, Here::default())
+    }
+}
+
+/// Where an operation without results stands: the side table of a function has the places of values alone. As there,
+/// comparing and hashing ignore it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Here(pub Span);
+
+impl PartialEq for Here {
+    fn eq(&self, _: &Here) -> bool {
+        true
+    }
+}
+
+impl Eq for Here {}
+
+impl Hash for Here {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+impl PartialOrd for Here {
+    fn partial_cmp(&self, other: &Here) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Here {
+    fn cmp(&self, _: &Here) -> Ordering {
+        Ordering::Equal
+    }
 }

@@ -101,8 +101,8 @@ impl<'a> Verifier<'a> {
         self.used(&inst.args)?;
         match &inst.op {
             Op::Constant(literal) => self.literal(literal)?,
-            Op::Effect(Effect::Debug(_)) => {}
-            Op::Host(_) | Op::Effect(_) if !self.effects => {
+            Op::Effect(Effect::Debug(_), _) => {}
+            Op::Host(_) | Op::Effect(..) if !self.effects => {
                 return Err(self.error("an effect where none can be"));
             }
             _ => {}

@@ -125,6 +125,6 @@ pub fn lower<'f, 'c>(
         Op::Shard { axes } => one(mesh::constrain(e, &args[0], axes)),
 
         Op::Host(_) => e.refuse("host data cannot be read inside a device program", &types),
-        Op::Effect(_) => e.refuse("an effect cannot happen inside a device program", &types),
+        Op::Effect(..) => e.refuse("an effect cannot happen inside a device program", &types),
     }
 }

@@ -135,7 +135,7 @@ impl Copier<'_> {
 
 /// Whether an instruction, or one in its regions, reaches outside.
 pub fn has_effect(inst: &Inst) -> bool {
-    inst.any(&|op| matches!(op, Op::Host(_) | Op::Effect(_)))
+    inst.any(&|op| matches!(op, Op::Host(_) | Op::Effect(..)))
 }
 
 /// Whether each element of the result is made of those at its place alone.

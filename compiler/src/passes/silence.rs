@@ -18,7 +18,7 @@ struct Silence;
 
 impl Rewrite for Silence {
     fn inst(&mut self, c: &mut Copier, inst: &Inst) {
-        if !matches!(inst.op, Op::Effect(Effect::Debug(_))) {
+        if !matches!(inst.op, Op::Effect(Effect::Debug(_), _)) {
             c.keep(self, inst);
         }
     }

@@ -129,7 +129,7 @@ impl Rewrite for Narrow {
             let outer = std::mem::replace(&mut self.walked, true);
             c.keep(self, inst);
             self.walked = outer;
-        } else if !self.walked || matches!(inst.op, Op::Effect(_)) {
+        } else if !self.walked || matches!(inst.op, Op::Effect(..)) {
             c.keep(self, inst);
         } else if let Some(chain) = self.picked(inst) {
             let source = reshaped(c, chain);

@@ -4,7 +4,7 @@ use super::layout::{Layout, Layouts};
 use super::narrow::narrow;
 use super::unslice::unslice;
 use super::{Carried, Plan, Slot, Step, StepKind, liveness};
-use crate::ir::op::HostSource;
+use crate::ir::op::{Here, HostSource};
 use crate::ir::{Builder, Func, Inst, Literal, Op, Region, Type, Value};
 use std::collections::{HashMap, HashSet};
 use tpuc_lang::span::Span;
@@ -64,9 +64,14 @@ impl<'f> Splitter<'f> {
             if let Op::Host(source) = &inst.op
                 && !is_placed(source)
             {
-                let outputs = inst.results.iter().map(|&v| self.slot(v)).collect();
+                let used: Vec<bool> = inst.results.iter().map(|v| self.is_used(v)).collect();
+                if !used.contains(&true) {
+                    continue;
+                }
+                let results = inst.results.iter().zip(&used).filter(|(_, used)| **used);
+                let outputs = results.map(|(&v, _)| self.slot(v)).collect();
                 let kind = StepKind::Host {
-                    source: source.clone(),
+                    source: only(source, &used),
                     inputs: Vec::new(),
                     outputs,
                 };
@@ -88,7 +93,7 @@ impl<'f> Splitter<'f> {
                     steps.push(self.step(kind, inst));
                 }
                 Op::Host(_) | Op::Constant(_) => {}
-                Op::Effect(effect) => {
+                Op::Effect(effect, _) => {
                     self.flush(&mut stretch, region, &mut steps);
                     let inputs = self.read_all(&inst.args, &mut steps, inst);
                     let kind = StepKind::Effect {
@@ -106,6 +111,10 @@ impl<'f> Splitter<'f> {
         }
         self.flush(&mut stretch, region, &mut steps);
         steps
+    }
+
+    fn is_used(&self, v: &Value) -> bool {
+        self.uses.contains_key(v) || self.main.body.results.contains(v)
     }
 
     /// A loop or branch that the host walks.
@@ -302,12 +311,35 @@ impl<'f> Splitter<'f> {
 
     fn step(&self, kind: StepKind, inst: &Inst) -> Step {
         let near = inst.results.first().or(inst.args.first());
-        let span = near.map_or(Span::default(), |&v| self.main.span(v));
+        let span = match inst.op {
+            Op::Effect(_, Here(span)) if span != Span::default() => span,
+            _ => near.map_or(Span::default(), |&v| self.main.span(v)),
+        };
         Step {
             kind,
             span,
             last_use: Vec::new(),
         }
+    }
+}
+
+/// A source of data with only those of its fields that are used: nothing else need be read.
+fn only(source: &HostSource, used: &[bool]) -> HostSource {
+    let pick = |fields: &[(String, Type)]| {
+        let fields = fields.iter().zip(used);
+        let fields = fields.filter(|(_, used)| **used);
+        fields.map(|(field, _)| field.clone()).collect()
+    };
+    match source {
+        HostSource::Dataset { name, fields } => HostSource::Dataset {
+            name: name.clone(),
+            fields: pick(fields),
+        },
+        HostSource::Load { path, fields } => HostSource::Load {
+            path: path.clone(),
+            fields: pick(fields),
+        },
+        other => other.clone(),
     }
 }
 
@@ -318,7 +350,7 @@ fn is_placed(source: &HostSource) -> bool {
 
 /// Whether something in its regions reaches outside.
 pub(super) fn has_effect(inst: &Inst) -> bool {
-    inst.any_within(&|op| matches!(op, Op::Effect(_) | Op::Host(_)))
+    inst.any_within(&|op| matches!(op, Op::Effect(..) | Op::Host(_)))
 }
 
 /// For each value, the instructions that use it, directly or in a nested region that stays whole.
@@ -345,4 +377,43 @@ fn use_sites(main: &Func) -> HashMap<Value, Vec<*const Inst>> {
     let mut uses = HashMap::new();
     region(&main.body, &mut uses);
     uses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Slot, StepKind};
+    use super::*;
+    use crate::ir::parse::parse;
+
+    #[test]
+    fn fields_that_nothing_uses_are_not_read() {
+        let main = "func main() -> () {
+          %a, %b, %c = load[path = \"d.npz\", fields = [\"a\", \"b\", \"c\"]] : f32[2], f32[3], f32[4]
+          %d = load[path = \"e.npy\", fields = [\"\"]] : f32[2]
+          %n = constant 1 : i32
+          print[pieces = [_]] %b
+          %v = scan[length = 3, carry = 1] %n : i32 body(%i: i32, %k: i32) {
+            print[pieces = [_]] %c
+            yield %k
+          }
+          return
+        }";
+        let plan = split(&parse(main).expect("parses"));
+        let read: Vec<(&HostSource, &[Slot])> = plan
+            .steps
+            .iter()
+            .filter_map(|step| match &step.kind {
+                StepKind::Host {
+                    source, outputs, ..
+                } => Some((source, outputs.as_slice())),
+                _ => None,
+            })
+            .collect();
+        let [(HostSource::Load { fields, .. }, outputs)] = read[..] else {
+            panic!("one load is left: {read:?}");
+        };
+        let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["b", "c"]);
+        assert_eq!(outputs.len(), 2);
+    }
 }

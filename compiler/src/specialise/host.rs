@@ -4,7 +4,7 @@ use super::Specialiser;
 use super::error::Result;
 use super::frame::Frame;
 use super::val::{Val, leaf_types};
-use crate::ir::op::{Effect, HostSource, PrintPiece, TreeShape};
+use crate::ir::op::{Effect, Here, HostSource, PrintPiece, TreeShape};
 use crate::ir::{Op, Type, Value};
 use tpuc_lang::span::Span;
 use tpuc_lang::typed::{self, Batches, Host, Ty};
@@ -62,7 +62,8 @@ impl Specialiser<'_> {
             }
         };
         self.b.span = span;
-        self.b.push(Op::Effect(effect), operands, Vec::new());
+        let op = Op::Effect(effect, Here(span));
+        self.b.push(op, operands, Vec::new());
         Ok(())
     }
 

@@ -246,6 +246,6 @@ fn is_cheap(op: &Op) -> bool {
         | Op::Barrier
         | Op::Shard { .. }
         | Op::Host(_)
-        | Op::Effect(_) => false,
+        | Op::Effect(..) => false,
     }
 }

@@ -313,7 +313,7 @@ impl<'c, 'f> Transposer<'c, 'f> {
                 self.give(&args[0], ct);
             }
 
-            Op::Host(_) | Op::Effect(_) => return not_linear(op),
+            Op::Host(_) | Op::Effect(..) => return not_linear(op),
         }
         Ok(())
     }

@@ -360,21 +360,21 @@ impl Random {
                 n: self.below(9),
                 count: self.below(9),
             }),
-            23 => return (Op::Effect(Effect::Print(self.list(Random::piece))), vec![]),
+            23 => return (Op::effect(Effect::Print(self.list(Random::piece))), vec![]),
             24 => {
                 let effect = Effect::Save {
                     path: self.text(),
                     names: self.list(Random::text),
                 };
-                return (Op::Effect(effect), vec![]);
+                return (Op::effect(effect), vec![]);
             }
             25 if self.flag() => {
                 let names = self.list(Random::text);
-                return (Op::Effect(Effect::Metrics { names }), vec![]);
+                return (Op::effect(Effect::Metrics { names }), vec![]);
             }
             25 => {
                 let tolerance_bits = self.next();
-                return (Op::Effect(Effect::AssertClose { tolerance_bits }), vec![]);
+                return (Op::effect(Effect::AssertClose { tolerance_bits }), vec![]);
             }
             26 => {
                 let op = Op::Scan {

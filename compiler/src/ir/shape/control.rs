@@ -101,7 +101,7 @@ fn region_form(op: &Op) -> RegionForm {
         | Op::Barrier
         | Op::Shard { .. }
         | Op::Host(_)
-        | Op::Effect(_) => RegionForm::None,
+        | Op::Effect(..) => RegionForm::None,
     }
 }
 

@@ -112,7 +112,7 @@ pub fn infer(op: &Op, args: &[&Type], regions: &[Vec<Type>]) -> Result<Vec<Type>
         Op::Shard { axes } => vec![structural::shard(axes, args)?],
 
         Op::Host(source) => control::host(source, args)?,
-        Op::Effect(effect) => {
+        Op::Effect(effect, _) => {
             control::effect(effect, args)?;
             Vec::new()
         }

@@ -271,7 +271,7 @@ fn control() {
 
 #[test]
 fn effects() {
-    let print = Op::Effect(Effect::Print(vec![
+    let print = Op::effect(Effect::Print(vec![
         PrintPiece::Text("loss ".into()),
         PrintPiece::Value {
             tree: TreeShape::Leaf,

@@ -183,7 +183,7 @@ impl Op {
                 HostSource::NumpyPermutations { .. } => "numpy_permutations",
                 HostSource::Time => "time",
             },
-            Op::Effect(effect) => match effect {
+            Op::Effect(effect, _) => match effect {
                 Effect::Print(_) => "print",
                 Effect::Debug(_) => "debug",
                 Effect::Save { .. } => "save",

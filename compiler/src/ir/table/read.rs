@@ -187,20 +187,20 @@ fn outside(name: &str, attrs: &mut Attrs, results: &[Type]) -> Result<Op, String
             count: attrs.word("count")?,
         }),
         "time" => Op::Host(HostSource::Time),
-        "print" => Op::Effect(Effect::Print(pieces(attrs)?)),
-        "debug" => Op::Effect(Effect::Debug(pieces(attrs)?)),
-        "save" => Op::Effect(Effect::Save {
+        "print" => Op::effect(Effect::Print(pieces(attrs)?)),
+        "debug" => Op::effect(Effect::Debug(pieces(attrs)?)),
+        "save" => Op::effect(Effect::Save {
             path: attrs.text("path")?,
             names: texts(attrs, "names")?,
         }),
-        "assert" => Op::Effect(Effect::Assert(pieces(attrs)?)),
-        "metrics" => Op::Effect(Effect::Metrics {
+        "assert" => Op::effect(Effect::Assert(pieces(attrs)?)),
+        "metrics" => Op::effect(Effect::Metrics {
             names: texts(attrs, "names")?,
         }),
         "assert_close" => {
             let tolerance = attrs.take("tolerance")?;
             let literal = read_literal(&tolerance, &Type::scalar(Elem::F64))?;
-            Op::Effect(Effect::AssertClose {
+            Op::effect(Effect::AssertClose {
                 tolerance_bits: literal.bit(0),
             })
         }

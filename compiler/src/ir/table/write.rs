@@ -98,7 +98,7 @@ pub fn write(op: &Op) -> Fields {
             vec![("axes", Attr::List(axes.iter().map(axis).collect()))]
         }
         Op::Host(source) => host(source),
-        Op::Effect(e) => effect(e),
+        Op::Effect(e, _) => effect(e),
     }
 }
 

@@ -210,7 +210,7 @@ pub fn profile(
         Op::CustomVjp | Op::Remat => around(Some(bodies[0])),
 
         Op::StopGradient | Op::Shard { .. } => vector(numel, 0, Role::View),
-        Op::Barrier | Op::Effect(_) => around(None),
+        Op::Barrier | Op::Effect(..) => around(None),
     }
 }
 

@@ -142,7 +142,7 @@ fn of_op(op: &Op, node: &Node, child: &[(Facts, &Type)], result: &Type) -> Facts
         | Op::Remat
         | Op::Barrier
         | Op::Host(_)
-        | Op::Effect(_) => Facts::NONE,
+        | Op::Effect(..) => Facts::NONE,
     }
 }
 

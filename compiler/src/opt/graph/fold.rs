@@ -114,7 +114,7 @@ fn how(op: &Op, args: &[&Literal], results: &[Type]) -> Option<How> {
         | Op::Barrier
         | Op::Shard { .. }
         | Op::Host(_)
-        | Op::Effect(_) => None,
+        | Op::Effect(..) => None,
     }
 }
 

@@ -109,7 +109,7 @@ impl Kind {
             Op::Barrier => Kind::Barrier,
             Op::Shard { .. } => Kind::Shard,
             Op::Host(_) => Kind::Host,
-            Op::Effect(_) => Kind::Effect,
+            Op::Effect(..) => Kind::Effect,
         }
     }
 

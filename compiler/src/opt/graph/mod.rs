@@ -149,5 +149,5 @@ fn infer(
 /// Whether an instruction, or one inside its regions, acts on the outside.
 pub fn has_effect(inst: &crate::ir::Inst) -> bool {
     use crate::ir::op::HostSource;
-    inst.any(&|op| matches!(op, Op::Effect(_) | Op::Host(HostSource::Time)))
+    inst.any(&|op| matches!(op, Op::Effect(..) | Op::Host(HostSource::Time)))
 }
