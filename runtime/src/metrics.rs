@@ -2,7 +2,7 @@
 //!
 //! Each entry is written before the run goes on, so that a killed run loses none. Both files are appended to.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -40,7 +40,7 @@ impl Metrics {
         let seconds = since_epoch(now).as_secs();
         let events = format!("events.out.tfevents.{seconds}.tpuc.{}", std::process::id());
         let mut metrics = Metrics {
-            lines: Sink::open(folder.join("metrics.jsonl"))?,
+            lines: Sink::open_whole_lines(folder.join("metrics.jsonl"))?,
             events: Sink::open(folder.join(events))?,
         };
         let version = Event {
@@ -77,6 +77,25 @@ impl Sink {
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let file = file.map_err(|error| failed(&path, &error))?;
         Ok(Sink { path, file })
+    }
+
+    /// As [`Sink::open`], without the part of a line that a run has left which ended while it wrote: the next line would
+    /// go on with it.
+    fn open_whole_lines(path: PathBuf) -> Result<Sink, Error> {
+        let sink = Sink::open(path)?;
+        let cut = || -> io::Result<()> {
+            let text = fs::read(&sink.path)?;
+            let whole = text
+                .iter()
+                .rposition(|&b| b == b'\n')
+                .map_or(0, |at| at + 1);
+            match whole == text.len() {
+                true => Ok(()),
+                false => sink.file.set_len(whole as u64),
+            }
+        };
+        cut().map_err(|error| failed(&sink.path, &error))?;
+        Ok(sink)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
@@ -163,7 +182,6 @@ struct Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     fn at(seconds: f64) -> SystemTime {
         UNIX_EPOCH + Duration::from_secs_f64(seconds)
@@ -218,6 +236,29 @@ mod tests {
         assert_eq!(hex(&fs::read(events).unwrap()), expected.trim());
         let lines = fs::read_to_string(folder.path().join("metrics.jsonl")).unwrap();
         assert_eq!(lines.lines().count(), 2);
+    }
+
+    #[test]
+    fn half_a_line_of_a_killed_run_does_not_spoil_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("metrics.jsonl");
+        for (left, kept) in [
+            ("", 0),
+            ("{\"step\": 0}\n", 1),
+            ("{\"step\": 0}\n{\"st", 1),
+            ("{\"s", 0),
+        ] {
+            fs::write(&path, left).unwrap();
+            let mut metrics = Metrics::open(folder.path(), at(0.0)).unwrap();
+            metrics.write(7, &[loss(0.5)], at(1.0)).unwrap();
+            let text = fs::read_to_string(&path).unwrap();
+            let lines: Vec<serde_json::Value> = text
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect();
+            assert_eq!(lines.len(), kept + 1, "{left:?}");
+            assert_eq!(lines[kept]["step"], 7);
+        }
     }
 
     #[test]
