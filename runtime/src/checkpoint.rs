@@ -105,8 +105,10 @@ impl Folder {
         Ok(path)
     }
 
-    /// Writes the values that a loop does not change, unless they are there; gives their digest.
+    /// Writes the values that a loop does not change, unless they are there; gives their digest. What need not stay
+    /// goes before that: a full disk may be full of it.
     pub fn write_shared(&self, values: &[(u32, HostArray)]) -> Result<Digest, Error> {
+        self.clean();
         let arrays = self.arrays(values)?;
         let sum = digest(&arrays);
         let path = self.shared_path(&sum);
@@ -358,6 +360,25 @@ mod tests {
         assert_eq!(value.1.to_vec::<f32>().unwrap(), [4.0, -0.0]);
         let mine = folder.files().count() - 1;
         assert_eq!(mine, 3, "two checkpoints and what they share");
+    }
+
+    #[test]
+    fn what_need_not_stay_goes_before_anything_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let many = Folder::open(dir.path(), digest_of("p"), 9).unwrap();
+        let shared = shared(&many);
+        for i in 1..=5 {
+            many.write(&checkpoint(i, 0.0), &shared).unwrap();
+        }
+        let left = dir.path().join(format!("{}x", save::TEMPORARY));
+        fs::write(&left, "of a killed run").unwrap();
+        drop(many);
+        let two = folder(dir.path(), "p");
+        assert_eq!(two.list().len(), 5, "opening it removes nothing");
+        self::shared(&two);
+        assert_eq!(two.list().len(), 2);
+        assert!(!left.exists());
+        assert!(two.read(&two.list()[1]).is_ok());
     }
 
     #[test]

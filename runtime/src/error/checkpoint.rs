@@ -33,7 +33,7 @@ impl CheckpointError {
             }
             CheckpointError::Foreign { .. } => "remove the file, or name another folder",
             CheckpointError::OfOther { .. } => {
-                "run the program as it was, with the same options, or begin anew in another folder"
+                "run the program as it was, with the same `--set` and `--opt`, and on several devices only if it was, or begin anew in another folder"
             }
             CheckpointError::InUse { .. } => "wait for it, or end it, or name another folder",
         };
