@@ -7,12 +7,13 @@ use std::env;
 use std::path::PathBuf;
 
 /// The variables that searches look at. Others are not read.
-const VARIABLES: [&str; 10] = [
+const VARIABLES: [&str; 11] = [
     "TPUC_PLUGIN",
     "TPUC_DATA",
     "TPUC_DATASETS",
     "VIRTUAL_ENV",
     "CONDA_PREFIX",
+    "PYENV_VERSION",
     "PATH",
     "HOME",
     "XDG_CACHE_HOME",

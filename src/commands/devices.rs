@@ -8,6 +8,9 @@ use tpuc_runtime::client::{Client, ClientOptions, DeviceInfo, show_bytes};
 use tpuc_runtime::plugin::{Device, Plugin, search};
 use tpuc_runtime::{Error, Surroundings};
 
+/// What the environment names stands under this name.
+const VARIABLE: &str = "$TPUC_PLUGIN";
+
 pub fn devices(args: &DevicesArgs) -> Result<(), Failure> {
     let around = Surroundings::of_process();
     if let Some(name) = &args.device {
@@ -42,9 +45,14 @@ pub fn devices(args: &DevicesArgs) -> Result<(), Failure> {
                 Err(e) => json!({ "found": true, "code": e.code(), "error": e.to_string() }),
             },
         };
-        entry["name"] = json!(found.device.platform().unwrap_or("$TPUC_PLUGIN"));
+        entry["name"] = json!(found.device.platform().unwrap_or(VARIABLE));
         entry["looked_in"] = json!(looked);
         entries.push(entry);
+    }
+    if let Err(e) = Device::choose(None, &around) {
+        entries.push(
+            json!({ "name": VARIABLE, "found": false, "code": e.code(), "error": e.to_string() }),
+        );
     }
     if args.json {
         println!("{:#}", Value::Array(entries));

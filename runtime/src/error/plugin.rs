@@ -110,6 +110,12 @@ impl PluginError {
 
     pub(super) fn help(&self) -> Option<String> {
         let help = match self {
+            PluginError::DeviceName { found } if found.starts_with("cpu:") => {
+                "the CPU plays from 1 to 1024 devices: `cpu:4`"
+            }
+            PluginError::DeviceName { found } if found.contains(':') => {
+                "only the CPU plays several devices, `cpu:N`: others are all used, as many as the program's mesh takes"
+            }
             PluginError::DeviceName { .. } => {
                 "use cpu, cpu:N, tpu, cuda, rocm, or the path of a plugin"
             }

@@ -128,6 +128,14 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_devices_have_a_word_of_their_own() {
+        let help = |text: &str| Device::parse(text).unwrap_err().help().unwrap();
+        assert!(help("cpu:0").contains("from 1 to 1024"));
+        assert!(help("tpu:4").contains("only the CPU plays several"));
+        assert!(help("gpu").starts_with("use cpu"));
+    }
+
+    #[test]
     fn the_flag_wins_over_the_variable_and_the_cpu_is_the_default() {
         let around = Surroundings::for_tests(&[(PLUGIN_VARIABLE, "/plug/in.so")]);
         let chosen = |flag| Device::choose(flag, &around).unwrap();

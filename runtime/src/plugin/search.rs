@@ -197,20 +197,38 @@ fn files(device: &Device) -> (&'static [&'static str], &'static [&'static str]) 
     }
 }
 
-/// The site-packages folders of the active environment: of `VIRTUAL_ENV`, of `CONDA_PREFIX`, and of the
-/// first `python3` in `PATH`.
-fn site_packages(around: &Surroundings) -> Vec<PathBuf> {
+/// Where the active environment's Python is installed, and where that puts a user's own packages: `VIRTUAL_ENV`,
+/// `CONDA_PREFIX`, and the first `python3` in `PATH`, which may be a link, or a script of pyenv that starts another one.
+fn python_prefixes(around: &Surroundings) -> Vec<PathBuf> {
+    let variable = |name: &str| around.variable(name).map(PathBuf::from);
     let mut prefixes: Vec<PathBuf> = ["VIRTUAL_ENV", "CONDA_PREFIX"]
-        .iter()
-        .filter_map(|name| around.variable(name).map(PathBuf::from))
+        .into_iter()
+        .filter_map(variable)
         .collect();
     let path = around.variable("PATH").unwrap_or_default();
-    let python = std::env::split_paths(&path).find(|folder| folder.join("python3").is_file());
-    if let Some(prefix) = python.as_deref().and_then(Path::parent) {
+    let folder = std::env::split_paths(&path).find(|folder| folder.join("python3").is_file());
+    if let Some(folder) = folder
+        && let Some(prefix) = folder.parent()
+    {
+        if folder.ends_with("shims") {
+            let chosen = fs::read_to_string(prefix.join("version")).unwrap_or_default();
+            let chosen = around.variable("PYENV_VERSION").unwrap_or(chosen);
+            let versions = chosen.split([':', '\n']).filter(|name| !name.is_empty());
+            prefixes.extend(versions.map(|name| prefix.join("versions").join(name.trim())));
+        }
+        let own = folder.join("python3").canonicalize().ok();
+        let own = own.as_deref().and_then(Path::parent).and_then(Path::parent);
         prefixes.push(prefix.to_path_buf());
+        prefixes.extend(own.map(Path::to_path_buf));
     }
+    prefixes.extend(variable("HOME").map(|home| home.join(".local")));
+    prefixes
+}
+
+/// The site-packages folders of the active environment.
+fn site_packages(around: &Surroundings) -> Vec<PathBuf> {
     let mut folders = Vec::new();
-    for prefix in prefixes {
+    for prefix in python_prefixes(around) {
         for version in sorted(&prefix.join("lib")) {
             let name = version.file_name().unwrap_or_default().to_string_lossy();
             if name.starts_with("python3") {
@@ -219,8 +237,13 @@ fn site_packages(around: &Surroundings) -> Vec<PathBuf> {
             }
         }
     }
-    folders.retain(|folder| folder.is_dir());
-    folders.dedup();
+    // The same one may be reached in two ways; it is shown once, where it comes first.
+    let mut known = Vec::new();
+    folders.retain(|folder: &PathBuf| {
+        let new = folder.is_dir() && !known.contains(folder);
+        known.push(folder.clone());
+        new
+    });
     folders
 }
 
@@ -287,6 +310,43 @@ mod tests {
         let report = survey(&around);
         assert_eq!(report[1].plugin(), Some(tpu.as_path()));
         assert_eq!(report.len(), 4);
+    }
+
+    #[test]
+    fn python_is_found_behind_links_and_scripts_and_in_the_users_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        let plugin = |prefix: &str| {
+            let path = root
+                .join(prefix)
+                .join("lib/python3.12/site-packages/libtpu/libtpu.so");
+            touch(&path);
+            path
+        };
+        let finds = |variables: &[(&str, PathBuf)]| {
+            let owned = variables.iter();
+            let owned = owned.map(|(n, v)| ((*n).to_owned(), v.display().to_string()));
+            find(&Device::Tpu, &Surroundings::new(owned, None, None)).unwrap()
+        };
+        touch(&root.join("pyenv/shims/python3"));
+        fs::write(root.join("pyenv/version"), "3.12.1\n").unwrap();
+        let (first, second) = (
+            plugin("pyenv/versions/3.12.1"),
+            plugin("pyenv/versions/3.13.0"),
+        );
+        let shims = ("PATH", root.join("pyenv/shims"));
+        assert_eq!(finds(std::slice::from_ref(&shims)), first);
+        assert_eq!(finds(&[shims, ("PYENV_VERSION", "3.13.0".into())]), second);
+
+        touch(&root.join("real/bin/python3.12"));
+        fs::create_dir(root.join("links")).unwrap();
+        let link = root.join("links/python3");
+        std::os::unix::fs::symlink(root.join("real/bin/python3.12"), link).unwrap();
+        let behind = plugin("real");
+        assert_eq!(finds(&[("PATH", root.join("links"))]), behind);
+
+        let users = plugin("home/.local");
+        assert_eq!(finds(&[("HOME", root.join("home"))]), users);
     }
 
     #[test]
