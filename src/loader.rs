@@ -2,7 +2,7 @@
 
 use crate::convert;
 use std::path::{Path, PathBuf};
-use tpuc_lang::source::{LoadError, Loader};
+use tpuc_lang::source::{LoadError, LoadedData, Loader};
 use tpuc_lang::typed::Ty;
 use tpuc_runtime::data::{self, Contents, Dataset};
 use tpuc_runtime::host::TensorSpec;
@@ -50,10 +50,17 @@ impl Loader for DiskLoader<'_> {
         ))
     }
 
-    fn load(&self, path: &str) -> Result<Ty, LoadError> {
-        Ok(match data::describe(Path::new(path)).map_err(load_error)? {
+    fn load(&self, path: &str) -> Result<LoadedData, LoadError> {
+        let found = data::describe(Path::new(path)).map_err(load_error)?;
+        let ty = match found.contents {
             Contents::One(spec) => convert::tensor_ty(&spec),
             Contents::Named(many) => record(many.iter().map(|(name, spec)| (name.as_str(), spec))),
+        };
+        let left_out = found.left_out.into_iter();
+        let left_out = left_out.map(|(name, error)| (name, load_error(error)));
+        Ok(LoadedData {
+            ty,
+            left_out: left_out.collect(),
         })
     }
 }

@@ -70,7 +70,10 @@ fn mnist_is_sized_timed_and_priced() {
     let listed = training["unfilled"].as_array().expect("a list");
     let wide = listed.iter().find(|p| p["inner"] == 784);
     let source = wide.expect("784 is no multiple of 128")["source"].as_str();
-    assert!(source.is_some_and(|line| line.contains("x @ p.w1")), "{wide:?}");
+    assert!(
+        source.is_some_and(|line| line.contains("x @ p.w1")),
+        "{wide:?}"
+    );
 
     // What it needs is at least its data, which stays as narrow as it was read, and the data is named.
     let memory = &training["memory"];

@@ -118,6 +118,34 @@ fn data_that_is_not_there_is_no_error_of_the_program() {
 }
 
 #[test]
+fn texts_among_the_data_do_no_harm_until_they_are_used() {
+    let dir = folder();
+    let iris = "length,species\n5.1,setosa\n4.9,virginica\n";
+    write(dir.path(), "iris.csv", iris);
+    let run = |main: &str| {
+        write(dir.path(), "p.tl", &format!("main {{ {main} }}"));
+        tpuc_in(dir.path(), &["run", "p.tl"])
+    };
+    let fine = run("let d = load(\"iris.csv\"); print(d.length, d);");
+    assert_eq!(
+        fine.stdout, "[5.1, 4.9] {length: [5.1, 4.9]}\n",
+        "{}",
+        fine.stderr
+    );
+    let said = [
+        "error[E0717]",
+        "iris.csv, line 2, column 2: expected a number, found \"setosa\"",
+    ];
+    for main in [
+        "let d = load(\"iris.csv\"); print(d.species);",
+        "let { species } = load(\"iris.csv\"); print(species);",
+        "for { species } in batches(load(\"iris.csv\"), 1, key(0)) { print(species); }",
+    ] {
+        expect(&run(main), 2, &said);
+    }
+}
+
+#[test]
 fn a_column_may_have_no_name() {
     let dir = folder();
     write(dir.path(), "frame.csv", ",x\n0,1.5\n1,2.5\n");

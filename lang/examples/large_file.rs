@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 use tpuc_lang::check::{Options, check};
-use tpuc_lang::source::{LoadError, Loader};
+use tpuc_lang::source::{LoadError, LoadedData, Loader};
 use tpuc_lang::typed::Ty;
 
 /// There is nothing outside.
@@ -16,10 +16,10 @@ impl Loader for Nothing {
     }
 
     fn dataset(&self, name: &str) -> Result<Ty, LoadError> {
-        self.load(name)
+        self.load(name).map(|loaded| loaded.ty)
     }
 
-    fn load(&self, path: &str) -> Result<Ty, LoadError> {
+    fn load(&self, path: &str) -> Result<LoadedData, LoadError> {
         Err(LoadError {
             code: "E0703",
             message: path.to_string(),

@@ -54,8 +54,27 @@ pub trait Loader {
     fn import(&self, from: &str, path: &str) -> Result<(String, String), String>;
     /// The type of `dataset("name")`, a record of tensors, from the headers of its files.
     fn dataset(&self, name: &str) -> Result<Ty, LoadError>;
-    /// The type of `load("path")`: a tensor, or a record of tensors.
-    fn load(&self, path: &str) -> Result<Ty, LoadError>;
+    /// What `load("path")` gives.
+    fn load(&self, path: &str) -> Result<LoadedData, LoadError>;
+}
+
+/// Data of a file.
+#[derive(Clone, Debug)]
+pub struct LoadedData {
+    /// A tensor, or a record of tensors.
+    pub ty: Ty,
+    /// What the file has beside them and no type can hold, such as texts, by name, with the error of using it.
+    pub left_out: Vec<(String, LoadError)>,
+}
+
+impl From<Ty> for LoadedData {
+    /// Nothing is left out.
+    fn from(ty: Ty) -> LoadedData {
+        LoadedData {
+            ty,
+            left_out: Vec::new(),
+        }
+    }
 }
 
 /// Why data cannot be described: a code of the data catalogue (`E07xx`), a message, and a help line.

@@ -1,15 +1,18 @@
 //! Several files as one, and shuffled batches of them.
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use common::{describe, read};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::TempDir;
 use tpuc_runtime::Error;
-use tpuc_runtime::data::{Batches, Contents, POOL_BYTES, Request, describe, read};
+use tpuc_runtime::data::{Batches, Contents, POOL_BYTES, Request};
 use tpuc_runtime::error::DataError;
 use tpuc_runtime::host::{DType, HostArray, TensorSpec};
 use tpuc_runtime::save;

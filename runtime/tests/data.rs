@@ -6,12 +6,12 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use common::unpack;
+use common::{describe, read, unpack};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use half::{bf16, f16};
 use tempfile::TempDir;
-use tpuc_runtime::data::{Contents, Dataset, Field, describe, read};
+use tpuc_runtime::data::{self, Contents, Dataset, Field};
 use tpuc_runtime::error::{DataError, ValueError};
 use tpuc_runtime::host::{DType, HostArray, TensorSpec};
 use tpuc_runtime::{Error, Surroundings};
@@ -164,14 +164,20 @@ fn a_parquet_file_that_cannot_be_an_array_says_why() {
     ] {
         let path = path(name);
         let found = found.to_owned();
-        assert_eq!(
-            refused(&path),
-            Error::Data(DataError::UnsupportedElement { path, found })
-        );
+        // What stands beside it can be had.
+        let error = match data::describe(&path) {
+            Ok(mut described) => described.left_out.remove(0).1,
+            Err(error) => error,
+        };
+        let expected = DataError::UnsupportedElement { path, found };
+        assert_eq!(error, Error::Data(expected));
     }
-    let lists = "the column `x` lacks values, or has lists of several lengths";
+    let lists = "the column `x` has rows without a value (null), or lists of several lengths";
     for (name, said) in [
-        ("missing.parquet", "the column `x` lacks values"),
+        (
+            "missing.parquet",
+            "the column `x` has rows without a value (null)",
+        ),
         ("lists.parquet", lists),
         ("gaps.parquet", lists),
         ("holes.parquet", lists),
@@ -201,10 +207,116 @@ fn elements_that_the_language_lacks_are_named() {
     ] {
         let path = folder.path().join(name);
         let found = element.to_owned();
-        assert_eq!(
-            refused(&path),
-            Error::Data(DataError::UnsupportedElement { path, found })
-        );
+        let error = refused(&path);
+        assert_eq!(error.code(), "E0707", "{error}");
+        assert!(error.to_string().contains(&found), "{error}");
+    }
+}
+
+/// An archive of the npy files of the reference table, by the names that they have in it.
+fn npz(folder: &TempDir, name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let path = folder.path().join(name);
+    let mut archive = zip::ZipWriter::new(fs::File::create(&path).unwrap());
+    for (array, file) in files {
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file(format!("{array}.npy"), options).unwrap();
+        let bytes = fs::read(folder.path().join(file)).unwrap();
+        archive.write_all(&bytes).unwrap();
+    }
+    archive.finish().unwrap();
+    path
+}
+
+/// What is read of a file, and the errors of what it leaves out, by name.
+fn partly(path: &Path) -> (Vec<String>, Vec<(String, String)>) {
+    let found = data::describe(path).unwrap();
+    let Contents::Named(specs) = found.contents else {
+        panic!("not named");
+    };
+    let read = data::read(path, &|_| true).unwrap();
+    let Contents::Named(arrays) = read else {
+        panic!("not named");
+    };
+    let names: Vec<String> = specs.into_iter().map(|(name, _)| name).collect();
+    let same: Vec<String> = arrays.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, same);
+    let left_out = found.left_out.into_iter();
+    let left_out = left_out.map(|(name, error)| (name, format!("{}: {error}", error.code())));
+    (names, left_out.collect())
+}
+
+#[test]
+fn what_the_language_lacks_does_no_harm_to_what_stands_beside_it() {
+    let folder = reference();
+    let files = [("who", "text.npy"), ("x", "f32.npy"), ("any", "object.npy")];
+    let path = npz(&folder, "mixed.npz", &files);
+    let (names, left_out) = partly(&path);
+    assert_eq!(names, ["x"]);
+    assert_eq!(left_out[0].0, "who");
+    let said = format!(
+        "E0707: {}/who.npy has elements of type '<U2', which the language does not have",
+        path.display()
+    );
+    assert_eq!(left_out[0].1, said);
+    assert_eq!(left_out[1].0, "any");
+    // In batches too.
+    let shape = match read(&path).unwrap() {
+        Contents::Named(arrays) => arrays[0].1.spec().clone(),
+        Contents::One(_) => panic!("not named"),
+    };
+    let mut batches = data::Batches::start(data::Request {
+        name: path,
+        fields: vec![("x".to_owned(), shape.clone())],
+        key: 0,
+        first: 0,
+        pool: data::POOL_BYTES,
+    });
+    assert_eq!(batches.next_batch().unwrap()[0].spec(), &shape);
+
+    // A column of a csv without any number is one of texts; where one has some, the others are mistakes.
+    let iris = b"length,species,width\n5.1,setosa,3.5\n4.9,virginica,3\n";
+    let (names, left_out) = partly(&write(&folder, "iris.csv", iris));
+    assert_eq!(names, ["length", "width"]);
+    assert_eq!(left_out[0].0, "species");
+    assert!(
+        left_out[0]
+            .1
+            .ends_with("iris.csv, line 2, column 2: expected a number, found \"setosa\""),
+        "{left_out:?}"
+    );
+    let some = b"a,b\n1,2\n3,four\nfive,6\n";
+    let error = refused(&write(&folder, "some.csv", some));
+    assert!(
+        error.to_string().contains("line 3, column 2"),
+        "the first of them: {error}"
+    );
+
+    // Where nothing else is there, that is what is wrong with the file.
+    let path = npz(&folder, "texts.npz", &[("who", "text.npy")]);
+    assert_eq!(refused(&path).code(), "E0707");
+    assert_eq!(
+        refused(&write(&folder, "words.csv", b"a\nx\n")).code(),
+        "E0717"
+    );
+}
+
+#[test]
+fn only_what_is_wanted_is_read() {
+    let folder = reference();
+    let files = [("x", "f32.npy"), ("y", "columns.npy")];
+    let two = npz(&folder, "both.npz", &files);
+    let columns = write(&folder, "two.csv", b"x,y\n1,2\n");
+    let tensors = folder.path().join("two.safetensors");
+    let x = array(&[1], &[1.0f32]);
+    tpuc_runtime::save::safetensors(&tensors, &[("x", &x), ("y", &x)]).unwrap();
+    for path in [two, columns, tensors] {
+        match data::read(&path, &|name| name == "y").unwrap() {
+            Contents::Named(arrays) => {
+                let names: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();
+                assert_eq!(names, ["y"], "{}", path.display());
+            }
+            Contents::One(_) => panic!("not named"),
+        }
     }
 }
 

@@ -5,10 +5,10 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::unpack;
+use common::{describe, read, unpack};
 use tempfile::TempDir;
 use tpuc_runtime::Error;
-use tpuc_runtime::data::{Batches, Contents, POOL_BYTES, Request, describe, read};
+use tpuc_runtime::data::{Batches, Contents, POOL_BYTES, Request};
 use tpuc_runtime::error::DataError;
 use tpuc_runtime::host::{DType, HostArray, TensorSpec};
 

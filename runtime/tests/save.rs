@@ -1,12 +1,15 @@
 //! Saving: what is written reads back, atomically, and what cannot be written is known beforehand.
 
+mod common;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use common::read;
 use half::bf16;
 use tpuc_runtime::Error;
-use tpuc_runtime::data::{Contents, read};
+use tpuc_runtime::data::Contents;
 use tpuc_runtime::error::ValueError;
 use tpuc_runtime::host::HostArray;
 use tpuc_runtime::save::{check_writable, safetensors, write_text};

@@ -420,7 +420,8 @@ fn read_source(source: &HostSource, around: &Surroundings) -> Result<Vec<HostArr
         }
         HostSource::Load { path, fields } => {
             let path = Path::new(path);
-            let arrays = match data::read(path)? {
+            let used = |name: &str| fields.iter().any(|(field, _)| field == name);
+            let arrays = match data::read(path, &used)? {
                 Contents::One(array) => vec![array],
                 Contents::Named(mut arrays) => {
                     let of_name = |(name, _): &(String, Type)| {

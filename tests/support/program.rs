@@ -4,7 +4,7 @@ use tpuc_compiler::ir::Func;
 use tpuc_compiler::specialise::{self, Instance};
 use tpuc_lang::check::{Options, check};
 use tpuc_lang::render::render;
-use tpuc_lang::source::{LoadError, Loader};
+use tpuc_lang::source::{LoadError, LoadedData, Loader};
 use tpuc_lang::typed::{FnId, Ty};
 
 /// The function of a name in a text that neither imports nor loads anything; else what the compiler says.
@@ -38,7 +38,7 @@ impl Loader for Nothing {
         panic!("no data set {name}")
     }
 
-    fn load(&self, path: &str) -> Result<Ty, LoadError> {
+    fn load(&self, path: &str) -> Result<LoadedData, LoadError> {
         panic!("no file {path}")
     }
 }

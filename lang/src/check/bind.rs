@@ -220,14 +220,7 @@ impl<'a> Cx<'a, '_> {
             match known.place(&name.node) {
                 Some(i) => bound[i] = self.bind_pattern(p, &known[i].1, binder),
                 None => {
-                    let near = super::near::near(&name.node, known.iter().map(|(n, _)| &**n));
-                    self.report(Problem::NoField {
-                        span: name.span,
-                        name: name.node.clone(),
-                        base: span,
-                        ty: Ty::Record(known.clone()),
-                        near,
-                    });
+                    self.no_field(name, span, known.clone());
                     self.bind_pattern(p, &Ty::Error, binder);
                 }
             }

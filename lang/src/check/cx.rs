@@ -9,6 +9,7 @@ use super::scope::{Binder, Bound, Scope};
 use super::show::Names;
 use super::world::World;
 use crate::ast::{GenericParam, Name};
+use crate::source::LoadError;
 use crate::span::Span;
 use crate::typed::{self, Callee, Expr, ExprKind, Generic, GenericId, Local, LocalId, Ty};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -63,6 +64,8 @@ pub struct Cx<'a, 'w> {
     pub applied: HashSet<Span>,
     /// Those that never were, as checked at the end of their scope.
     pub uncalled: Vec<Callee>,
+    /// Arrays of the data loaded so far that no type can hold, by name.
+    pub left_out: Vec<(String, LoadError)>,
 }
 
 impl<'a, 'w> Cx<'a, 'w> {
@@ -109,6 +112,7 @@ impl<'a, 'w> Cx<'a, 'w> {
             shorthands: HashSet::new(),
             applied: HashSet::new(),
             uncalled: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 

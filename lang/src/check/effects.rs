@@ -8,6 +8,7 @@ use super::near::near;
 use super::problem::{Context, Problem};
 use crate::ast::{self, ExprKind as A, Ident, StrPart};
 use crate::parser::format_spec;
+use crate::source::LoadedData;
 use crate::span::{Span, Spanned};
 use crate::typed::{
     Dim, Effect, Elem, ElemTy, Expr, ExprKind, Host, PrintPiece, ShapeItem, Stmt, StmtKind, Ty,
@@ -377,12 +378,11 @@ impl<'a> Cx<'a, '_> {
         self.arg_count(Form::Load, 1, args.len(), span)?;
         let path = self.text_arg(&args[0])?;
         match self.w.loader.load(&path) {
-            Ok(ty) => Some((
-                Host::Load {
-                    path: path.to_string(),
-                },
-                ty,
-            )),
+            Ok(LoadedData { ty, left_out }) => {
+                self.left_out.extend(left_out);
+                let path = path.to_string();
+                Some((Host::Load { path }, ty))
+            }
             Err(error) => {
                 self.report(Problem::Data {
                     span: args[0].span,

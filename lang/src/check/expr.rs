@@ -9,7 +9,9 @@ use super::scope::Bound;
 use super::world::{ConstId, ConstValue, Item};
 use crate::ast::{self, ExprKind as A, GenericKind, Ident, Name};
 use crate::span::Span;
-use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Expr, ExprKind, LocalId, ShapeItem, Ty};
+use crate::typed::{
+    Attr, Builtin, Dim, Elem, ElemTy, Expr, ExprKind, Fields, LocalId, ShapeItem, Ty,
+};
 use std::collections::HashMap;
 
 impl<'a> Cx<'a, '_> {
@@ -319,6 +321,25 @@ impl<'a> Cx<'a, '_> {
             })
     }
 
+    /// A record does not have a field: it may be one that the data it was loaded with has and no type can hold.
+    pub fn no_field(&mut self, name: &Ident, base: Span, fields: Fields) {
+        let left_out = self.left_out.iter().find(|(n, _)| **n == *name.node);
+        let problem = match left_out {
+            Some((_, error)) => Problem::Data {
+                span: name.span,
+                error: error.clone(),
+            },
+            None => Problem::NoField {
+                span: name.span,
+                name: name.node.clone(),
+                base,
+                near: near(&name.node, fields.iter().map(|(n, _)| &**n)),
+                ty: Ty::Record(fields),
+            },
+        };
+        self.report(problem);
+    }
+
     fn field(&mut self, base: &'a ast::Expr, name: &Ident, span: Span) -> Expr {
         if let Some(module) = self.module_of(base) {
             return self.module_value(module, base, name, span);
@@ -331,14 +352,7 @@ impl<'a> Cx<'a, '_> {
             Ty::Record(fields) => match fields.place(&name.node) {
                 Some(index) => project(base, index, fields[index].1.clone(), span),
                 None => {
-                    let near = near(&name.node, fields.iter().map(|(n, _)| &**n));
-                    self.report(Problem::NoField {
-                        span: name.span,
-                        name: name.node.clone(),
-                        base: base.span,
-                        ty: base.ty,
-                        near,
-                    });
+                    self.no_field(name, base.span, fields);
                     bad(span)
                 }
             },

@@ -201,15 +201,7 @@ impl<'a> Cx<'a, '_> {
                             Some((local, path, fields[i].1.clone()))
                         }
                         None => {
-                            let near =
-                                super::near::near(&name.node, fields.iter().map(|(n, _)| &**n));
-                            self.report(Problem::NoField {
-                                span: name.span,
-                                name: name.node.clone(),
-                                base: base.span,
-                                ty: Ty::Record(fields),
-                                near,
-                            });
+                            self.no_field(name, base.span, fields);
                             None
                         }
                     },

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use tpuc_lang::check::{Checked, Options, check};
 use tpuc_lang::dump;
 use tpuc_lang::render::render;
-use tpuc_lang::source::{LoadError, Loader};
+use tpuc_lang::source::{LoadError, LoadedData, Loader};
 use tpuc_lang::typed::{Elem, Ty};
 
 /// Imports come from a table; `dataset("mnist")` is known.
@@ -39,9 +39,25 @@ impl Loader for Table {
         Ok(Ty::Record(fields.into_iter().collect()))
     }
 
-    fn load(&self, path: &str) -> Result<Ty, LoadError> {
+    fn load(&self, path: &str) -> Result<LoadedData, LoadError> {
         match path {
-            "points.npy" => Ok(Ty::tensor(Elem::F32, &[100, 2])),
+            "points.npy" => Ok(Ty::tensor(Elem::F32, &[100, 2]).into()),
+            "people.csv" => Ok(LoadedData {
+                ty: Ty::Record(
+                    [("age".into(), Ty::tensor(Elem::F32, &[3]))]
+                        .into_iter()
+                        .collect(),
+                ),
+                left_out: vec![(
+                    "name".into(),
+                    LoadError {
+                        code: "E0717",
+                        message: "people.csv, line 2, column 2: expected a number, found \"Ada\""
+                            .into(),
+                        help: None,
+                    },
+                )],
+            }),
             _ => Err(LoadError {
                 code: "E0703",
                 message: format!("there is no file `{path}`"),

@@ -239,7 +239,8 @@ impl Stream {
                 reason,
             })
         };
-        let mut arrays = rows::open(path, self.classes.as_ref())?;
+        let of_batch = |name: &str| self.wanted.iter().any(|(own, _)| own == name);
+        let mut arrays = rows::open(path, self.classes.as_ref(), &of_batch)?;
         let mut wanted: Vec<Rows> = Vec::new();
         for (name, batch) in &self.wanted {
             let shown = path.display();

@@ -1,116 +1,168 @@
 //! csv files of numbers, all of them `f32`.
 //!
 //! Where the first row has a cell that is no number, and not just empty, it names the columns, and each is an array of its
-//! own. Otherwise the file is one array, a row for each line.
+//! own; one in which no row has a number is left out. Otherwise the file is one array, a row for each line.
 
 use std::path::Path;
 
-use csv::ErrorKind;
+use csv::{ErrorKind, StringRecord};
 
-use super::Contents;
 use super::source::open_file;
+use super::{Contents, Description, Named, Wanted, described, had};
 use crate::error::{DataError, Error};
 use crate::host::{DType, HostArray, TensorSpec};
 
-pub fn describe(path: &Path) -> Result<Contents<TensorSpec>, Error> {
-    let table = parse(path)?;
-    let (rows, columns) = (table.rows, table.columns);
-    Ok(match table.names {
-        None => Contents::One(TensorSpec::new(DType::F32, [rows, columns])),
-        Some(names) => Contents::Named(
-            names
-                .into_iter()
-                .map(|name| (name, TensorSpec::new(DType::F32, [rows])))
-                .collect(),
-        ),
-    })
-}
-
-pub fn read(path: &Path) -> Result<Contents<HostArray>, Error> {
-    let table = parse(path)?;
-    let (rows, columns) = (table.rows, table.columns);
-    Ok(match table.names {
-        None => Contents::One(HostArray::from_elements([rows, columns], &table.cells)?),
-        Some(names) => {
-            let mut arrays = Vec::with_capacity(columns);
-            for (column, name) in names.into_iter().enumerate() {
-                let cells = table.cells.iter().skip(column).step_by(columns);
-                let cells: Vec<f32> = cells.copied().collect();
-                arrays.push((name, HostArray::from_elements([rows], &cells)?));
-            }
-            Contents::Named(arrays)
+pub fn describe(path: &Path) -> Result<Description, Error> {
+    match parse(path, &|_| true)? {
+        Table::Matrix { columns, cells } => {
+            let shape = [cells.len() / columns.max(1), columns];
+            Ok(Description {
+                contents: Contents::One(TensorSpec::new(DType::F32, shape)),
+                left_out: Vec::new(),
+            })
         }
-    })
+        Table::Columns(columns) => {
+            let spec = |cells: Vec<f32>| TensorSpec::new(DType::F32, [cells.len()]);
+            let each = columns.into_iter();
+            described(each.map(|(n, column)| (n, column.map(spec))).collect())
+        }
+    }
 }
 
-struct Table {
-    names: Option<Vec<String>>,
-    rows: usize,
-    columns: usize,
+pub fn read(path: &Path, wanted: Wanted<'_>) -> Result<Contents<HostArray>, Error> {
+    match parse(path, wanted)? {
+        Table::Matrix { columns, cells } => {
+            let shape = [cells.len() / columns.max(1), columns];
+            Ok(Contents::One(HostArray::from_elements(shape, &cells)?))
+        }
+        Table::Columns(columns) => {
+            let array = |cells: Vec<f32>| HostArray::from_elements([cells.len()], &cells);
+            let each = columns.into_iter();
+            had(each
+                .map(|(n, column)| (n, column.and_then(array)))
+                .collect())
+        }
+    }
+}
+
+enum Table {
     /// Row by row.
-    cells: Vec<f32>,
+    Matrix {
+        columns: usize,
+        cells: Vec<f32>,
+    },
+    Columns(Named<Result<Vec<f32>, Error>>),
 }
 
-fn parse(path: &Path) -> Result<Table, Error> {
-    let malformed = |reason: String| {
-        Error::Data(DataError::Malformed {
-            path: path.to_path_buf(),
-            format: "csv",
-            reason,
-        })
-    };
+/// A column with a name.
+#[derive(Default)]
+struct Column {
+    numbers: Vec<f32>,
+    /// How many rows have a number.
+    good: usize,
+    /// The first cell that is none: which row it is in, and the error.
+    bad: Option<(usize, Error)>,
+}
+
+fn parse(path: &Path, wanted: Wanted<'_>) -> Result<Table, Error> {
     let (file, _) = open_file(path)?;
     // The reader itself refuses rows of unequal length.
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .trim(csv::Trim::All)
         .from_reader(file);
-    let mut table = Table {
-        names: None,
-        rows: 0,
-        columns: 0,
-        cells: Vec::new(),
+    let mut record = StringRecord::new();
+    let mut next = |record: &mut StringRecord| {
+        let read = reader.read_record(record);
+        read.map_err(|error| malformed(path, said(&error)))
     };
-    let mut record = csv::StringRecord::new();
-    let mut is_first = true;
-    while reader
-        .read_record(&mut record)
-        .map_err(|error| malformed(said(&error)))?
-    {
-        table.columns = record.len();
-        // A cell without anything in it is a value that is missing, and no name.
-        let is_name = |cell: &str| !cell.is_empty() && number(cell).is_none();
-        if is_first && record.iter().any(is_name) {
-            // A quote that nothing closes takes in all that follows, line by line.
-            if record.iter().any(|cell| cell.contains('\n')) {
-                return Err(malformed(
-                    "a name of a column has several lines; is a quote not closed?".to_owned(),
-                ));
+    if !next(&mut record)? {
+        return Err(malformed(path, "it is empty".to_owned()));
+    }
+    // A cell without anything in it is a value that is missing, and no name.
+    let is_name = |cell: &str| !cell.is_empty() && number(cell).is_none();
+    if !record.iter().any(is_name) {
+        let columns = record.len();
+        let mut cells = Vec::new();
+        loop {
+            for column in 0..columns {
+                cells.push(cell(path, &record, column)?);
             }
-            let names: Vec<String> = record.iter().map(str::to_owned).collect();
-            if let Some(name) = twice(&names) {
-                return Err(malformed(format!("two columns are named `{name}`")));
+            if !next(&mut record)? {
+                return Ok(Table::Matrix { columns, cells });
             }
-            table.names = Some(names);
-        } else {
-            for (column, cell) in record.iter().enumerate() {
-                table.cells.push(number(cell).ok_or_else(|| {
-                    Error::Data(DataError::CsvCell {
-                        path: path.to_path_buf(),
-                        line: record.position().map_or(0, csv::Position::line),
-                        column: column + 1,
-                        found: cell.to_owned(),
-                    })
-                })?);
-            }
-            table.rows += 1;
         }
-        is_first = false;
     }
-    if is_first {
-        return Err(malformed("it is empty".to_owned()));
+    let names = names(path, &record)?;
+    let mut columns: Vec<Column> = names.iter().map(|_| Column::default()).collect();
+    let mut row = 0;
+    while next(&mut record)? {
+        for (number, column) in columns.iter_mut().enumerate() {
+            column.push(row, cell(path, &record, number));
+        }
+        row += 1;
     }
-    Ok(table)
+    // Of columns that have numbers too, the first cell without one is a mistake.
+    let mistakes = columns.iter_mut().filter(|column| column.good > 0);
+    let mistakes = mistakes.filter_map(|column| column.bad.take());
+    if let Some((_, error)) = mistakes.min_by_key(|(row, _)| *row) {
+        return Err(error);
+    }
+    let each = names.into_iter().zip(columns);
+    let each = each.filter(|(name, _)| wanted(name));
+    let each = each.map(|(name, column)| match column.bad {
+        Some((_, error)) => (name, Err(error)),
+        None => (name, Ok(column.numbers)),
+    });
+    Ok(Table::Columns(each.collect()))
+}
+
+impl Column {
+    fn push(&mut self, row: usize, cell: Result<f32, Error>) {
+        match cell {
+            Ok(number) => {
+                self.good += 1;
+                self.numbers.push(number);
+            }
+            Err(error) => {
+                self.bad.get_or_insert((row, error));
+            }
+        }
+    }
+}
+
+/// The names of the columns, in the first row.
+fn names(path: &Path, record: &StringRecord) -> Result<Vec<String>, Error> {
+    // A quote that nothing closes takes in all that follows, line by line.
+    if record.iter().any(|cell| cell.contains('\n')) {
+        let reason = "a name of a column has several lines; is a quote not closed?";
+        return Err(malformed(path, reason.to_owned()));
+    }
+    let names: Vec<String> = record.iter().map(str::to_owned).collect();
+    match twice(&names) {
+        Some(name) => Err(malformed(path, format!("two columns are named `{name}`"))),
+        None => Ok(names),
+    }
+}
+
+fn cell(path: &Path, record: &StringRecord, column: usize) -> Result<f32, Error> {
+    let found = record.get(column).unwrap_or_default();
+    number(found).ok_or_else(|| {
+        Error::Data(DataError::CsvCell {
+            path: path.to_path_buf(),
+            line: record.position().map_or(0, csv::Position::line),
+            column: column + 1,
+            found: found.to_owned(),
+        })
+    })
+}
+
+fn malformed(path: &Path, reason: String) -> Error {
+    Error::Data(DataError::Malformed {
+        path: path.to_path_buf(),
+        format: "csv",
+        reason,
+    })
 }
 
 /// The first name that stands twice; that of columns without one may.

@@ -40,6 +40,20 @@ pub enum Contents<T> {
 
 type Named<T> = Vec<(String, T)>;
 
+/// What the arrays of a file are: each by its name, or what keeps the language from having it.
+type Found<T> = Named<Result<T, Error>>;
+
+/// What a file is said to hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    pub contents: Contents<TensorSpec>,
+    /// Arrays beside them that the language cannot have, such as texts, with the error of using one.
+    pub left_out: Vec<(String, Error)>,
+}
+
+/// Which arrays of a file are to be read.
+pub type Wanted<'a> = &'a dyn Fn(&str) -> bool;
+
 /// The kinds of file, by the ending of the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
@@ -53,20 +67,29 @@ enum Format {
 }
 
 /// Element types and shapes of the arrays of a file, or of all files of a pattern together.
-pub fn describe(name: &Path) -> Result<Contents<TensorSpec>, Error> {
+pub fn describe(name: &Path) -> Result<Description, Error> {
     let (files, classes) = files_of(name)?;
-    let parts = files.into_iter().map(|path| {
-        let contents = describe_file(&path, classes.as_ref())?;
-        Ok((path, contents))
-    });
-    files::join_specs(parts.collect::<Result<_, Error>>()?)
+    let mut left_out: Vec<(String, Error)> = Vec::new();
+    let mut parts = Vec::with_capacity(files.len());
+    for path in files {
+        let part = describe_file(&path, classes.as_ref())?;
+        for (name, error) in part.left_out {
+            if left_out.iter().all(|(known, _)| *known != name) {
+                left_out.push((name, error));
+            }
+        }
+        parts.push((path, part.contents));
+    }
+    let contents = files::join_specs(parts)?;
+    Ok(Description { contents, left_out })
 }
 
-/// The arrays of a file, or of all files of a pattern together.
-pub fn read(name: &Path) -> Result<Contents<HostArray>, Error> {
+/// The arrays of a file, or of all files of a pattern together: those that are wanted, or the only one where it has no
+/// name.
+pub fn read(name: &Path, wanted: Wanted<'_>) -> Result<Contents<HostArray>, Error> {
     let (files, classes) = files_of(name)?;
     let parts = files.into_iter().map(|path| {
-        let contents = read_file(&path, classes.as_ref())?;
+        let contents = read_file(&path, classes.as_ref(), wanted)?;
         Ok((path, contents))
     });
     files::join_arrays(parts.collect::<Result<_, Error>>()?)
@@ -79,33 +102,79 @@ fn files_of(name: &Path) -> Result<(Vec<PathBuf>, Option<Classes>), Error> {
     Ok((files, classes))
 }
 
-fn describe_file(path: &Path, classes: Option<&Classes>) -> Result<Contents<TensorSpec>, Error> {
+fn describe_file(path: &Path, classes: Option<&Classes>) -> Result<Description, Error> {
+    let alone = |contents| Description {
+        contents,
+        left_out: Vec::new(),
+    };
     match format_of(path)? {
-        Format::Npy => npy::describe(Source::open(path)?).map(Contents::One),
-        Format::Npz => npz::describe(path).map(Contents::Named),
-        Format::Safetensors => safetensors::describe(path).map(Contents::Named),
+        Format::Npy => npy::describe(Source::open(path)?).map(|spec| alone(Contents::One(spec))),
+        Format::Npz => described(npz::describe(path)?),
+        Format::Safetensors => described(safetensors::describe(path)?),
         Format::Csv => csv::describe(path),
-        Format::Parquet => parquet::describe(path).map(Contents::Named),
-        Format::Idx => idx::describe(Source::open(path)?).map(Contents::One),
-        Format::Image => images::describe(path, classes),
+        Format::Parquet => described(parquet::describe(path)?),
+        Format::Idx => idx::describe(Source::open(path)?).map(|spec| alone(Contents::One(spec))),
+        Format::Image => images::describe(path, classes).map(alone),
     }
 }
 
-fn read_file(path: &Path, classes: Option<&Classes>) -> Result<Contents<HostArray>, Error> {
+fn read_file(
+    path: &Path,
+    classes: Option<&Classes>,
+    wanted: Wanted<'_>,
+) -> Result<Contents<HostArray>, Error> {
     match format_of(path)? {
         Format::Npy => npy::read(Source::open(path)?).map(Contents::One),
-        Format::Npz => npz::read(path).map(Contents::Named),
-        Format::Safetensors => safetensors::read(path).map(Contents::Named),
-        Format::Csv => csv::read(path),
-        Format::Parquet => parquet::read(path).map(Contents::Named),
+        Format::Npz => had(npz::read(path, wanted)?),
+        Format::Safetensors => had(safetensors::read(path, wanted)?),
+        Format::Csv => csv::read(path, wanted),
+        Format::Parquet => had(parquet::read(path, wanted)?),
         Format::Idx => idx::read(Source::open(path)?).map(Contents::One),
         Format::Image => images::read(path, classes),
     }
 }
 
+/// The arrays that the language has, and those that it lacks. Errors where it has none of several.
+fn described(found: Found<TensorSpec>) -> Result<Description, Error> {
+    let (specs, left_out) = sorted(found)?;
+    Ok(Description {
+        contents: Contents::Named(specs),
+        left_out,
+    })
+}
+
+/// The arrays that the language has. Errors where it has none of several.
+fn had(found: Found<HostArray>) -> Result<Contents<HostArray>, Error> {
+    Ok(Contents::Named(sorted(found)?.0))
+}
+
+fn sorted<T>(found: Found<T>) -> Result<(Named<T>, Named<Error>), Error> {
+    let (mut had, mut lacked) = (Vec::new(), Vec::new());
+    for (name, array) in found {
+        match array {
+            Ok(array) => had.push((name, array)),
+            Err(error) => lacked.push((name, error)),
+        }
+    }
+    match lacked.first() {
+        Some((_, error)) if had.is_empty() => Err(error.clone()),
+        _ => Ok((had, lacked)),
+    }
+}
+
+/// An array; or, inside, the error of having one with elements that the language lacks.
+fn if_had<T>(array: Result<T, Error>) -> Result<Result<T, Error>, Error> {
+    match array {
+        Err(error @ Error::Data(DataError::UnsupportedElement { .. })) => Ok(Err(error)),
+        other => other.map(Ok),
+    }
+}
+
 /// The arrays of a safetensors file, whatever its name.
 pub(crate) fn safetensors(path: &Path) -> Result<Named<HostArray>, Error> {
-    safetensors::read(path)
+    let found = safetensors::read(path, &|_| true)?;
+    let all = found.into_iter();
+    all.map(|(name, array)| Ok((name, array?))).collect()
 }
 
 fn format_of(path: &Path) -> Result<Format, Error> {
@@ -124,6 +193,13 @@ fn format_of(path: &Path) -> Result<Format, Error> {
         Some((_, "csv")) if !is_gzip => Ok(Format::Csv),
         Some((_, "parquet")) if !is_gzip => Ok(Format::Parquet),
         Some((_, "png" | "jpg" | "jpeg")) if !is_gzip => Ok(Format::Image),
+        _ if path.is_dir() => Err(Error::Data(DataError::FileUnreadable {
+            path: path.to_path_buf(),
+            reason: format!(
+                "it is a folder, and the files in it are named by a pattern, such as `{}`",
+                path.join("*.png").display()
+            ),
+        })),
         _ => Err(Error::Data(DataError::UnknownFormat {
             path: path.to_path_buf(),
         })),
@@ -147,5 +223,10 @@ mod tests {
         for name in ["x", "x.txt", "x.csv.gz", "x.png.gz", "npy", ".."] {
             assert_eq!(format(name), None, "{name}");
         }
+        let folder = format_of(Path::new("..")).unwrap_err();
+        assert!(
+            folder.to_string().contains("such as `../*.png`"),
+            "{folder}"
+        );
     }
 }

@@ -10,20 +10,24 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::rows::Rows;
 use super::source::{Source, open_file, section};
-use super::{Named, npy};
+use super::{Found, Named, Wanted, if_had, npy};
 use crate::error::{DataError, Error};
 use crate::host::{HostArray, TensorSpec};
 
-pub fn describe(path: &Path) -> Result<Named<TensorSpec>, Error> {
-    each(path, npy::describe)
+pub fn describe(path: &Path) -> Result<Found<TensorSpec>, Error> {
+    each(path, &|_| true, npy::describe)
 }
 
-pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
-    each(path, npy::read)
+pub fn read(path: &Path, wanted: Wanted<'_>) -> Result<Found<HostArray>, Error> {
+    each(path, wanted, npy::read)
 }
 
-/// Applies `visit` to each array of the archive, in its order.
-fn each<T>(path: &Path, visit: impl Fn(Source<'_>) -> Result<T, Error>) -> Result<Named<T>, Error> {
+/// Applies `visit` to each array of the archive that is wanted, in its order.
+fn each<T>(
+    path: &Path,
+    wanted: Wanted<'_>,
+    visit: impl Fn(Source<'_>) -> Result<T, Error>,
+) -> Result<Found<T>, Error> {
     let malformed = |error: ZipError| {
         Error::Data(DataError::Malformed {
             path: path.to_path_buf(),
@@ -36,23 +40,23 @@ fn each<T>(path: &Path, visit: impl Fn(Source<'_>) -> Result<T, Error>) -> Resul
     for index in 0..archive.len() {
         let entry = archive.by_index(index).map_err(malformed)?;
         let file = entry.name().map_err(malformed)?.into_owned();
-        let Some(name) = file.strip_suffix(".npy").map(str::to_owned) else {
+        let Some(name) = array_name(&file, wanted) else {
             continue;
         };
         // Errors name the array inside of the archive too.
         let place = path.join(&file);
         let len = entry.size();
         let source = Source::new(&place, BufReader::new(entry), Some(len));
-        arrays.push((name, visit(source)?));
+        arrays.push((name, if_had(visit(source))?));
     }
     Ok(arrays)
 }
 
-/// The rows of each array, of which only those being taken are in memory.
+/// The rows of each array that is wanted, of which only those being taken are in memory.
 ///
 /// The archive's own reader lends its entries out one at a time, and rows are taken of all of them side by side: each
 /// gets the file anew, from the place where its bytes start.
-pub fn rows(path: &Path) -> Result<Named<Rows>, Error> {
+pub fn rows(path: &Path, wanted: Wanted<'_>) -> Result<Named<Rows>, Error> {
     let malformed = |reason: String| {
         Error::Data(DataError::Malformed {
             path: path.to_path_buf(),
@@ -70,7 +74,7 @@ pub fn rows(path: &Path) -> Result<Named<Rows>, Error> {
             .name()
             .map_err(|e| malformed(e.to_string()))?
             .into_owned();
-        let Some(name) = file.strip_suffix(".npy").map(str::to_owned) else {
+        let Some(name) = array_name(&file, wanted) else {
             continue;
         };
         let place = path.join(&file);
@@ -85,6 +89,12 @@ pub fn rows(path: &Path) -> Result<Named<Rows>, Error> {
         arrays.push((name, npy::rows(source)?));
     }
     Ok(arrays)
+}
+
+/// The name of an array that is wanted; other files may be in the archive too.
+fn array_name(file: &str, wanted: Wanted<'_>) -> Option<String> {
+    let name = file.strip_suffix(".npy")?;
+    wanted(name).then(|| name.to_owned())
 }
 
 fn open(path: &Path) -> Result<ZipArchive<BufReader<File>>, Error> {

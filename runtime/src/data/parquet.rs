@@ -11,23 +11,27 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::Named;
 use super::source::open_file;
+use super::{Found, Wanted};
 use crate::error::{DataError, Error};
 use crate::host::{DType, Element, HostArray, TensorSpec};
 
-pub fn describe(path: &Path) -> Result<Named<TensorSpec>, Error> {
+pub fn describe(path: &Path) -> Result<Found<TensorSpec>, Error> {
     let file = open(path)?;
     columns(path, &file)
 }
 
-pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
+pub fn read(path: &Path, wanted: Wanted<'_>) -> Result<Found<HostArray>, Error> {
     let file = open(path)?;
     let columns = columns(path, &file)?;
     let named = columns.into_iter().enumerate();
     named
+        .filter(|(_, (name, _))| wanted(name))
         .map(|(i, (name, spec))| {
-            let array = column(path, &file, i, &name, &spec)?;
+            let array = match spec {
+                Ok(spec) => Ok(column(path, &file, i, &name, &spec)?),
+                Err(error) => Err(error),
+            };
             Ok((name, array))
         })
         .collect()
@@ -53,25 +57,26 @@ fn malformed(path: &Path, error: &ParquetError) -> Error {
 }
 
 /// Names and types of the columns.
-fn columns(path: &Path, file: &File) -> Result<Named<TensorSpec>, Error> {
+fn columns(path: &Path, file: &File) -> Result<Found<TensorSpec>, Error> {
     let metadata = file.metadata().file_metadata();
     let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
     let columns = metadata.schema_descr().columns().iter().enumerate();
     columns
         .map(|(index, column)| {
             let name = name(column);
-            let dtype = element(column).ok_or_else(|| {
-                Error::Data(DataError::UnsupportedElement {
+            let Some(dtype) = element(column) else {
+                let error = Error::Data(DataError::UnsupportedElement {
                     path: path.to_path_buf(),
                     found: format!("{} in the column `{name}`", kind(column)),
-                })
-            })?;
+                });
+                return Ok((name, Err(error)));
+            };
             let mut shape = vec![rows];
             if column.max_rep_level() > 0 {
                 let first = first_length(file, index).map_err(|e| malformed(path, &e))?;
                 shape.push(first);
             }
-            Ok((name, TensorSpec::new(dtype, shape)))
+            Ok((name, Ok(TensorSpec::new(dtype, shape))))
         })
         .collect()
 }
@@ -188,8 +193,8 @@ fn column(
             Some(array) => parts.push(array),
             None => {
                 let lacks = match spec.shape.len() {
-                    1 => "lacks values",
-                    _ => "lacks values, or has lists of several lengths",
+                    1 => "has rows without a value (null)",
+                    _ => "has rows without a value (null), or lists of several lengths",
                 };
                 return Err(Error::Data(DataError::Malformed {
                     path: path.to_path_buf(),

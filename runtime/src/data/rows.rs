@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::images::Classes;
 use super::source::{Source, swap_bytes};
-use super::{Contents, Format, format_of, idx, npy, npz, read_file, safetensors};
+use super::{Contents, Format, Wanted, format_of, idx, npy, npz, read_file, safetensors};
 use crate::error::{Error, ValueError};
 use crate::host::{Bytes, HostArray, TensorSpec};
 
@@ -34,17 +34,21 @@ enum From {
     Array(HostArray),
 }
 
-/// The arrays of one file by name; a file of one array has it under no name.
+/// The arrays of one file that are wanted, by name; a file of one array has it under no name.
 /// `classes`: of the pattern that the file belongs to, if any.
-pub fn open(path: &Path, classes: Option<&Classes>) -> Result<Vec<(String, Rows)>, Error> {
+pub fn open(
+    path: &Path,
+    classes: Option<&Classes>,
+    wanted: Wanted<'_>,
+) -> Result<Vec<(String, Rows)>, Error> {
     let alone = |rows: Rows| vec![(String::new(), rows)];
     let of_array = |(name, array)| Ok((name, Rows::of_array(array)?));
     match format_of(path)? {
         Format::Npy => npy::rows(Source::open(path)?).map(alone),
         Format::Idx => idx::rows(Source::open(path)?).map(alone),
-        Format::Npz => npz::rows(path),
-        Format::Safetensors => safetensors::rows(path),
-        Format::Csv | Format::Parquet | Format::Image => match read_file(path, classes)? {
+        Format::Npz => npz::rows(path, wanted),
+        Format::Safetensors => safetensors::rows(path, wanted),
+        Format::Csv | Format::Parquet | Format::Image => match read_file(path, classes, wanted)? {
             Contents::One(array) => Rows::of_array(array).map(alone),
             Contents::Named(arrays) => arrays.into_iter().map(of_array).collect(),
         },

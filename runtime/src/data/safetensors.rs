@@ -5,9 +5,9 @@ use std::path::Path;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use super::Named;
 use super::rows::Rows;
 use super::source::{Source, array, section};
+use super::{Found, Named, Wanted};
 use crate::error::{DataError, Error};
 use crate::host::{DType, HostArray, TensorSpec};
 use crate::save::ORDER;
@@ -15,44 +15,56 @@ use crate::save::ORDER;
 /// Longer headers are taken for damage.
 const MAX_HEADER: u64 = 100_000_000;
 
-pub fn describe(path: &Path) -> Result<Named<TensorSpec>, Error> {
+pub fn describe(path: &Path) -> Result<Found<TensorSpec>, Error> {
     let Header { entries, order, .. } = header(path)?;
     let specs = entries.into_iter().map(|entry| (entry.name, entry.spec));
     Ok(in_order(specs.collect(), &order))
 }
 
-pub fn read(path: &Path) -> Result<Named<HostArray>, Error> {
+pub fn read(path: &Path, wanted: Wanted<'_>) -> Result<Found<HostArray>, Error> {
     let Header {
         mut source,
         entries,
         order,
     } = header(path)?;
+    let mut arrays = Vec::new();
     // The header's reader has checked that the arrays follow each other without gaps.
-    let arrays = entries.into_iter().map(|entry| {
+    for entry in entries {
         let len = entry.end - entry.start;
+        let spec = match entry.spec {
+            Ok(spec) if wanted(&entry.name) => spec,
+            other => {
+                source.skip(len as u64)?;
+                if let (Err(error), true) = (other, wanted(&entry.name)) {
+                    arrays.push((entry.name, Err(error)));
+                }
+                continue;
+            }
+        };
         let bytes = source.take(len)?;
         let found = bytes.as_slice().len();
         if found < len {
             return Err(source.truncated(len as u64, found as u64));
         }
-        Ok((entry.name, array(entry.spec, bytes)?))
-    });
-    Ok(in_order(arrays.collect::<Result<_, Error>>()?, &order))
+        arrays.push((entry.name, Ok(array(spec, bytes)?)));
+    }
+    Ok(in_order(arrays, &order))
 }
 
-/// The rows of each array, of which only those being taken are in memory.
-pub fn rows(path: &Path) -> Result<Named<Rows>, Error> {
+/// The rows of each array that is wanted, of which only those being taken are in memory.
+pub fn rows(path: &Path, wanted: Wanted<'_>) -> Result<Named<Rows>, Error> {
     let Header {
         source,
         entries,
         order,
     } = header(path)?;
     let start = source.taken();
-    let rows = entries.into_iter().map(|entry| {
+    let entries = entries.into_iter().filter(|entry| wanted(&entry.name));
+    let rows = entries.map(|entry| {
         let len = (entry.end - entry.start) as u64;
         let elements = section(path, start + entry.start as u64, len)?;
         let source = Source::new(path, elements, Some(len));
-        Ok((entry.name, Rows::of_source(entry.spec, source, false)?))
+        Ok((entry.name, Rows::of_source(entry.spec?, source, false)?))
     });
     Ok(in_order(rows.collect::<Result<_, Error>>()?, &order))
 }
@@ -69,7 +81,7 @@ struct Header {
 /// An array's place among the elements, in bytes.
 struct Entry {
     name: String,
-    spec: TensorSpec,
+    spec: Result<TensorSpec, Error>,
     start: usize,
     end: usize,
 }
@@ -110,7 +122,7 @@ fn header(path: &Path) -> Result<Header, Error> {
         let Some(info) = metadata.info(&name) else {
             continue;
         };
-        entries.push(entry(path, name, info)?);
+        entries.push(entry(path, name, info));
     }
     let order = metadata.metadata().as_ref().and_then(|m| m.get(ORDER));
     // What another program wrote under this name says nothing here.
@@ -122,22 +134,22 @@ fn header(path: &Path) -> Result<Header, Error> {
     })
 }
 
-fn entry(path: &Path, name: String, info: &TensorInfo) -> Result<Entry, Error> {
+fn entry(path: &Path, name: String, info: &TensorInfo) -> Entry {
     let dtype = element(info.dtype).ok_or_else(|| {
         Error::Data(DataError::UnsupportedElement {
-            path: path.to_path_buf(),
+            path: path.join(&name),
             found: format!("{:?}", info.dtype),
         })
-    })?;
-    Ok(Entry {
+    });
+    Entry {
         name,
-        spec: TensorSpec {
+        spec: dtype.map(|dtype| TensorSpec {
             dtype,
             shape: info.shape.clone(),
-        },
+        }),
         start: info.data_offsets.0,
         end: info.data_offsets.1,
-    })
+    }
 }
 
 fn element(dtype: Dtype) -> Option<DType> {

@@ -143,6 +143,13 @@ impl<'a> Source<'a> {
         self.malformed("data", "there are more bytes than its header announces")
     }
 
+    /// Passes over the next `len` bytes, fewer at the end.
+    pub fn skip(&mut self, len: u64) -> Result<(), Error> {
+        let passed = io::copy(&mut Forgiving(&mut self.reader).take(len), &mut io::sink());
+        self.taken += passed.map_err(|error| unreadable(&self.path, &error))?;
+        Ok(())
+    }
+
     pub fn truncated(&self, expected: u64, found: u64) -> Error {
         Error::Data(DataError::Truncated {
             path: self.path.clone(),

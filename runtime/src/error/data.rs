@@ -103,6 +103,10 @@ impl DataError {
                 "the name should end in .npy, .npz, .safetensors, .csv, .parquet, .png, .jpg, .idx or -ubyte; npy and IDX files may have .gz after it"
                     .to_owned(),
             ),
+            DataError::FilesDiffer { .. } => Some(
+                "files that follow each other have the same arrays, which differ in nothing but the number of rows"
+                    .to_owned(),
+            ),
             DataError::CsvCell { found, .. } if found.is_empty() => {
                 Some("a missing value is written as a number, such as `nan`".to_owned())
             }

@@ -5,10 +5,11 @@
 use std::fs;
 use std::path::Path;
 
-use tpuc_runtime::Surroundings;
 use tpuc_runtime::client::{Client, ClientOptions, CompileOptions, Executable, Signature};
-use tpuc_runtime::host::{DType, TensorSpec};
+use tpuc_runtime::data::{self, Contents};
+use tpuc_runtime::host::{DType, HostArray, TensorSpec};
 use tpuc_runtime::plugin::{Device, Plugin};
+use tpuc_runtime::{Error, Surroundings};
 
 /// The CPU plugin of `.deps`. A missing one fails the test: without it nothing is tested.
 pub fn cpu_plugin() -> Plugin {
@@ -80,4 +81,16 @@ pub fn unpack<'a>(table: &'a str, folder: &Path) -> Vec<&'a str> {
             name
         })
         .collect()
+}
+
+/// The types of a file's arrays, where none is left out.
+pub fn describe(path: &Path) -> Result<Contents<TensorSpec>, Error> {
+    let found = data::describe(path)?;
+    assert_eq!(found.left_out, []);
+    Ok(found.contents)
+}
+
+/// All arrays of a file.
+pub fn read(path: &Path) -> Result<Contents<HostArray>, Error> {
+    data::read(path, &|_| true)
 }
