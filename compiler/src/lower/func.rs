@@ -1,8 +1,9 @@
 //! Functions and regions: signatures, which IR value is which MLIR value, and the walk over instructions.
 
-use super::emit::{Emit, OpenBlock, Session, Tensor};
+use super::emit::{Emit, OpenBlock, Tensor};
 use super::mesh::{self, Mesh};
 use super::place::Places;
+use super::session::Session;
 use super::table;
 use crate::ir::func::{Func, Inst, Region, Value};
 use crate::ir::op::Op;

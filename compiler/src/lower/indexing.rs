@@ -1,7 +1,8 @@
 //! Primitives whose places are known only at run time.
 
-use super::emit::{Emit, Tensor, to_i64};
+use super::emit::{Emit, Tensor};
 use super::ffi;
+use super::session::to_i64;
 use crate::ir::op::{GatherDims, ReduceOp, ScatterDims, ScatterOp};
 use crate::ir::types::Type;
 

@@ -1,7 +1,8 @@
 //! Contractions, convolutions and factorisations.
 
-use super::emit::{Emit, Tensor, to_i64};
+use super::emit::{Emit, Tensor};
 use super::ffi::{self, ConvLayout};
+use super::session::to_i64;
 use crate::ir::op::{ConvDims, DotDims};
 use crate::ir::types::{Elem, Type};
 use melior::ir::attribute::BoolAttribute;

@@ -3,7 +3,8 @@
 //! The library does not know that dialect: its ops and attributes are built as those of an unregistered one, in the
 //! textual form that plugins parse.
 
-use super::emit::{Emit, Session, Tensor};
+use super::emit::{Emit, Tensor};
+use super::session::Session;
 use melior::ir::attribute::StringAttribute;
 use melior::ir::operation::OperationBuilder;
 use melior::ir::{Attribute, Location, Operation};
