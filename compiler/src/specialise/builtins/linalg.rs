@@ -2,8 +2,8 @@
 
 use super::Call;
 use super::attrs::wrap;
+use super::diagonal::{diagonal_mask, triangle};
 use super::reduce::accumulator;
-use super::shape::{diagonal_mask, triangle};
 use crate::ir::num::Num;
 use crate::ir::op::DotDims;
 use crate::ir::{BinaryOp, Builder, CompareOp, Op, ReduceOp, Value};

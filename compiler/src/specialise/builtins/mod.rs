@@ -4,12 +4,15 @@
 
 mod arithmetic;
 pub mod attrs;
+mod diagonal;
 mod einsum;
+mod fill;
 mod index;
 mod linalg;
 mod losses;
 mod neural;
 mod order;
+mod pad;
 mod random;
 mod reduce;
 mod shape;
@@ -174,7 +177,7 @@ fn emit(b: &mut Builder, builtin: Builtin, c: &Call) -> Result<Vec<Value>> {
         Builtin::BroadcastTo => shape::broadcast_to(b, c),
         Builtin::Concat => shape::concat(b, c),
         Builtin::Stack => shape::stack_axis(b, c),
-        Builtin::Pad => shape::pad(b, c),
+        Builtin::Pad => pad::pad(b, c),
         Builtin::Flip => shape::flip(b, c),
         Builtin::Roll => shape::roll(b, c),
         Builtin::Repeat => shape::repeat(b, c),
@@ -185,13 +188,13 @@ fn emit(b: &mut Builder, builtin: Builtin, c: &Call) -> Result<Vec<Value>> {
         Builtin::DynamicUpdateSlice => update::dynamic_update_slice(b, c),
         Builtin::Tril => linalg::tril(b, c),
         Builtin::Triu => linalg::triu(b, c),
-        Builtin::Diag => shape::diag(b, c),
-        Builtin::Eye => shape::eye(b, c),
-        Builtin::Zeros | Builtin::ZerosLike => shape::filled(b, c, 0.0),
-        Builtin::Ones | Builtin::OnesLike => shape::filled(b, c, 1.0),
-        Builtin::Full => shape::full(b, c),
-        Builtin::Arange => shape::arange(b, c),
-        Builtin::Linspace => shape::linspace(b, c),
+        Builtin::Diag => diagonal::diag(b, c),
+        Builtin::Eye => diagonal::eye(b, c),
+        Builtin::Zeros | Builtin::ZerosLike => fill::filled(b, c, 0.0),
+        Builtin::Ones | Builtin::OnesLike => fill::filled(b, c, 1.0),
+        Builtin::Full => fill::full(b, c),
+        Builtin::Arange => fill::arange(b, c),
+        Builtin::Linspace => fill::linspace(b, c),
         Builtin::Take => update::take(b, c),
         Builtin::TakeAlongAxis => update::take_along_axis(b, c),
         Builtin::Set => update::update(b, c, ScatterOp::Set)?,
