@@ -134,7 +134,9 @@ impl Builder<'_> {
         let block = self.block(l, id, r).node;
         if block.value.is_some() || !block.stmts.is_empty() {
             let at = self.span(l, r);
-            self.errors.push(SyntaxError::FieldWithoutValue { at });
+            let others = Vec::new();
+            self.errors
+                .push(SyntaxError::FieldWithoutValue { at, others });
         }
     }
 
@@ -487,13 +489,20 @@ impl Builder<'_> {
 
     pub fn record(&mut self, l: u32, fields: Vec<Entry>, r: u32) -> Deep<Expr> {
         let mut complete = Vec::with_capacity(fields.len());
+        let mut alone = Vec::new();
         for Entry { name, value } in fields {
             let value = value.unwrap_or_else(|| {
                 let at = name.span;
-                self.errors.push(SyntaxError::FieldWithoutValue { at });
+                alone.push(at);
                 self.leaf(at.start, ExprKind::Error, at.end)
             });
             complete.push((name, value));
+        }
+        if let [at, others @ ..] = alone.as_slice() {
+            self.errors.push(SyntaxError::FieldWithoutValue {
+                at: *at,
+                others: others.to_vec(),
+            });
         }
         self.expr(l, gather_named(complete).map(ExprKind::Record), r)
     }

@@ -64,6 +64,8 @@ pub enum SyntaxError {
     },
     FieldWithoutValue {
         at: Span,
+        /// Fields of the same record that have none either.
+        others: Vec<Span>,
     },
     NotAssignable {
         at: Span,
@@ -172,7 +174,7 @@ impl SyntaxError {
             | SyntaxError::BadEscape { at }
             | SyntaxError::LoneBrace { at }
             | SyntaxError::BadFormatSpec { at }
-            | SyntaxError::FieldWithoutValue { at }
+            | SyntaxError::FieldWithoutValue { at, .. }
             | SyntaxError::NotAssignable { at, .. }
             | SyntaxError::PositionalAfterNamed { at, .. }
             | SyntaxError::ItemInBlock { at, .. }

@@ -4,6 +4,9 @@ use super::deep::{MAX_HEIGHT, MAX_NESTING};
 use super::error::{BadTarget, Expected, Foreign, Found, NumberFault, SyntaxError};
 use crate::diag::{Code, Diagnostic};
 
+/// More places than these are not shown of one mistake.
+const MAX_LABELS: usize = 4;
+
 impl SyntaxError {
     pub fn code(&self) -> Code {
         Code(match self {
@@ -127,11 +130,17 @@ impl SyntaxError {
             .note(
                 "the form is Python's: [[fill]align][sign][0][width][,][.precision][f e g d x %]",
             ),
-            SyntaxError::FieldWithoutValue { .. } => error(
-                "a record field needs a name and a value",
-                "expected `name: value`",
-            )
-            .help("a field of the same name is written in full: `{ w: w, b: b }`"),
+            SyntaxError::FieldWithoutValue { others, .. } => others
+                .iter()
+                .take(MAX_LABELS)
+                .fold(
+                    error(
+                        "a record field needs a name and a value",
+                        "expected `name: value`",
+                    ),
+                    |d, &other| d.label(other, "here too"),
+                )
+                .help("a field of the same name is written in full: `{ w: w, b: b }`"),
             SyntaxError::NotAssignable { target, .. } => not_assignable(self, *target),
             SyntaxError::PositionalAfterNamed { named, .. } => error(
                 "a positional argument after a named one",

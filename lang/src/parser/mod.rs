@@ -1,8 +1,8 @@
 //! Tokens to syntax tree.
 //!
-//! The grammar is `grammar.lalrpop`. Around it: [`brackets`] prepares the tokens, this file feeds each block to the
-//! parser from the innermost outwards and cuts blocks into statements, [`recover`] goes on behind an error,
-//! [`build`] makes the nodes, and [`message`] has the prose. Names are not resolved here.
+//! The grammar is `grammar.lalrpop`. Around it: [`reserved`] and [`brackets`] prepare the tokens, this file feeds each
+//! block to the parser from the innermost outwards and cuts blocks into statements, [`recover`] goes on behind an
+//! error, [`build`] makes the nodes, and [`message`] has the prose. Names are not resolved here.
 
 pub(crate) mod brackets;
 mod build;
@@ -12,6 +12,7 @@ mod expected;
 pub(crate) mod format_spec;
 mod message;
 mod recover;
+mod reserved;
 
 #[allow(clippy::all, unused)]
 mod grammar {
@@ -46,12 +47,14 @@ pub struct Parsed {
 /// Parses a file. Never fails: what could not be read is in the diagnostics, and stands as `Error` nodes in the tree.
 pub fn parse(file: FileId, text: &str) -> Parsed {
     let lexed = lexer::lex(file, text);
-    let balanced = brackets::balance(file, text, &lexed.tokens);
+    let renamed = reserved::read_as_names(file, text, lexed.tokens);
+    let balanced = brackets::balance(file, text, &renamed.tokens);
     let mut lower = lexed.errors;
+    lower.extend(renamed.errors);
     lower.extend(balanced.errors);
     lower.sort_by_key(|e| e.span().start);
     let mut parser = Parser {
-        raw: &lexed.tokens,
+        raw: &renamed.tokens,
         lower: lower.iter().map(|e| e.span().start).collect(),
         grammar: Grammars::default(),
         broken: Vec::new(),

@@ -310,7 +310,7 @@ impl Parser<'_> {
         }
         let at = self.b.span(token.start, token.end);
         let next = self.raw.get(raw + 1).map(|t| &t.tok);
-        if let Some(word) = reserved(&token.tok)
+        if let Some(word) = super::reserved::word(&token.tok)
             && is_meant_as_name(&expected, next)
         {
             self.b.errors.push(SyntaxError::Reserved { at, word });
@@ -339,14 +339,6 @@ fn missing_condition(tokens: &[Token], at: usize) -> bool {
     let before = |n| at.checked_sub(n).map(|i| &tokens[i].tok);
     matches!(before(1), Some(Tok::Block(_)))
         && matches!(before(2), Some(Tok::In | Tok::While | Tok::If))
-}
-
-fn reserved(tok: &Tok) -> Option<&'static str> {
-    match tok {
-        Tok::Float(x) if x.is_nan() => Some("nan"),
-        Tok::Float(x) if x.is_infinite() => Some("inf"),
-        _ => tok.keyword(),
-    }
 }
 
 /// Whether a reserved word stands where a name should.
