@@ -56,7 +56,7 @@ use crate::ast::{Ident, Name};
 use crate::diag::{Diagnostic, Severity};
 use crate::source::{Loader, Sources};
 use crate::span::Span;
-use crate::typed::{Program, TestDef, Ty};
+use crate::typed::{Elem, Program, TestDef, Ty};
 use cx::{Cx, Place};
 use konst::Const;
 use load::{Loaded, ROOT};
@@ -255,13 +255,14 @@ fn apply_sets(w: &mut World, sets: &[Set]) {
             w.report(&Names::default(), problem);
             continue;
         }
-        if let (&Const::Int(value), ConstValue::Scalar(_, Some(elem))) = (&set.value, &known)
-            && !zonk::fits(value, &Ty::scalar(*elem))
+        if let (&Const::Int(value), ConstValue::Scalar(_, elem)) = (&set.value, &known)
+            && let ty = Ty::scalar(elem.unwrap_or(widest(value)))
+            && !zonk::fits(value, &ty)
         {
             let problem = Problem::LiteralRange {
                 span: set.value_span,
                 value,
-                ty: Ty::scalar(*elem),
+                ty,
             };
             w.report(&Names::default(), problem);
             continue;
@@ -275,6 +276,14 @@ fn apply_sets(w: &mut World, sets: &[Set]) {
     // Constants made from the ones set are evaluated again.
     for item in &mut w.consts {
         item.value = world::State::Open;
+    }
+}
+
+/// The type that holds the most integers of a sign: what a constant without a type may come to at its uses.
+fn widest(value: i128) -> Elem {
+    match value < 0 {
+        true => Elem::I64,
+        false => Elem::U64,
     }
 }
 

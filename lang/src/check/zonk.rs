@@ -93,16 +93,27 @@ impl Cx<'_, '_> {
         }
     }
 
+    fn check_finite(&mut self, value: f64, ty: &Ty, span: Span) {
+        if value.is_finite() && overflows(value, ty) {
+            let ty = ty.clone();
+            self.report(Problem::BecomesInfinite { span, ty });
+        }
+    }
+
     fn zonk_expr(&mut self, e: &mut Expr) {
         self.zonk_ty(&mut e.ty);
         match &mut e.kind {
-            ExprKind::Int(n) => self.check_fits(*n, &e.ty, e.span),
+            ExprKind::Int(n) => {
+                self.check_fits(*n, &e.ty, e.span);
+                self.check_finite(*n as f64, &e.ty, e.span);
+            }
+            ExprKind::Float(x) => self.check_finite(*x, &e.ty, e.span),
             ExprKind::Dim(d) => {
                 if let Some(n) = d.as_int() {
                     self.check_fits(i128::from(n), &e.ty, e.span);
                 }
             }
-            ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Local(_) | ExprKind::Host(_) => {}
+            ExprKind::Bool(_) | ExprKind::Local(_) | ExprKind::Host(_) => {}
             ExprKind::Fields(parts) => parts.iter_mut().for_each(|p| self.zonk_expr(p)),
             ExprKind::Field(inner, _) => self.zonk_expr(inner),
             ExprKind::Builtin { args, attrs, .. } => {
@@ -223,6 +234,21 @@ fn empty_lambda() -> Rc<Lambda> {
         body: super::cx::bad(span),
         span,
     })
+}
+
+/// Whether a number rounds to an infinity in the float type that its literal has got.
+fn overflows(x: f64, ty: &Ty) -> bool {
+    let Ty::Tensor(ElemTy::Known(elem), _) = ty else {
+        return false;
+    };
+    // Half a unit in the last place beyond the largest number.
+    let limit = match elem {
+        Elem::F16 => 65520.0,
+        Elem::BF16 => (2.0 - 2f64.powi(-8)) * 2f64.powi(127),
+        Elem::F32 => (2.0 - 2f64.powi(-24)) * 2f64.powi(127),
+        _ => return false,
+    };
+    x.abs() >= limit
 }
 
 /// Whether an integer literal has a value in the type it has got.

@@ -138,6 +138,7 @@ impl Problem {
             P::Shadows { .. } => "W0106",
             P::FloatEquality { .. } => "W0107",
             P::Dropped { .. } => "W0108",
+            P::BecomesInfinite { .. } => "W0109",
         }
     }
 }

@@ -227,6 +227,7 @@ pub enum Problem {
     Shadows { span: Span, name: Name, what: &'static str },
     FloatEquality { span: Span, left: String, right: String, negated: bool },
     Dropped { span: Span, ty: Ty },
+    BecomesInfinite { span: Span, ty: Ty },
 }
 
 impl Problem {

@@ -33,6 +33,8 @@ pub enum Context {
         param: Name,
         definition: Span,
         shown: String,
+        /// Whether the place is that of the argument, and not of what it is made from.
+        itself: bool,
     },
     LambdaParam {
         ty: Span,

@@ -47,6 +47,7 @@ pub fn say(
             param,
             definition,
             shown,
+            itself,
         } => {
             let is_position = param.chars().all(|c| c.is_ascii_digit());
             let which = if is_position {
@@ -58,7 +59,10 @@ pub fn say(
                 p,
                 format!("{which} has the wrong type"),
                 span,
-                format!("this is {have}, expected {shown}"),
+                match itself {
+                    true => format!("this is {have}, expected {shown}"),
+                    false => format!("here it gets {have}, expected {shown}"),
+                },
             )
             .label(
                 *definition,

@@ -210,6 +210,7 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         | P::IfWithoutElse { .. }
         | P::NotACondition { .. }
         | P::LiteralRange { .. }
+        | P::BecomesInfinite { .. }
         | P::PatternMismatch { .. }
         | P::NotCallable { .. }
         | P::TreesDiffer { .. }

@@ -230,6 +230,13 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
             *span,
             "out of range for this type",
         ),
+        P::BecomesInfinite { span, ty } => error(
+            p,
+            format!("this number is too large for {}", n.ty(ty)),
+            *span,
+            "becomes infinity",
+        )
+        .help("infinity is written `inf`; a larger number fits in another type: `f64(…)`"),
         P::PatternMismatch { span, parts, ty } => error(
             p,
             "the pattern does not fit the value",
