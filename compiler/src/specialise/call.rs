@@ -1,6 +1,6 @@
 //! Calls: the callee is always known, and its body is evaluated in place.
 
-use super::error::{BuildError, Result};
+use super::error::{BuildError, Result, TOO_MUCH};
 use super::frame::Frame;
 use super::val::{Val, leaf_types};
 use super::{Instance, Specialiser};
@@ -8,6 +8,7 @@ use crate::ir::num::Num;
 use crate::ir::{Elem, Literal, Op, Value};
 use std::rc::Rc;
 use tpuc_lang::ast::GenericKind;
+use tpuc_lang::diag::Diagnostic;
 use tpuc_lang::span::Span;
 use tpuc_lang::typed::{self, Callee, ElemTy, FnDef, FnId, GenericArg, Vjp};
 
@@ -34,6 +35,20 @@ fn in_single(def: &FnDef, generics: &[GenericArg]) -> Option<(Elem, Vec<GenericA
 /// Calls are written out, so functions that each call the one before twice double the program with every line.
 const MAX_OPERATIONS: usize = 200_000;
 const MAX_DEPTH: usize = 400;
+
+/// More calls than these are not shown of one error.
+const MAX_LABELS: usize = 4;
+
+/// What is wrong with the sizes in a function comes from its calls.
+fn called_here(mut d: Box<Diagnostic>, span: Span) -> Box<Diagnostic> {
+    let at = d.primary.span;
+    let holds = span.file == at.file && (span.start..=span.end).contains(&at.start);
+    let is_long = d.code.0 == TOO_MUCH || d.secondary.len() >= MAX_LABELS;
+    if !holds && !is_long {
+        *d = d.label(span, "in this call");
+    }
+    d
+}
 
 impl Specialiser<'_> {
     pub(crate) fn call(
@@ -69,7 +84,8 @@ impl Specialiser<'_> {
                     .iter()
                     .map(|g| frame.arg(g, span))
                     .collect::<Result<Vec<_>>>()?;
-                self.call_fn(*id, generics, args, span)
+                let out = self.call_fn(*id, generics, args, span);
+                out.map_err(|d| called_here(d, span))
             }
             Callee::Lambda(lambda) => {
                 let mut inner = frame.clone();

@@ -3,6 +3,9 @@
 use tpuc_lang::diag::{Code, Diagnostic};
 use tpuc_lang::span::Span;
 
+/// The code of a program that grows too large.
+pub const TOO_MUCH: &str = "E0340";
+
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 /// A problem that only concrete sizes show.
@@ -70,13 +73,13 @@ impl BuildError {
                 what,
             ),
             BuildError::TooMuchCode => Diagnostic::error(
-                Code("E0340"),
+                Code(TOO_MUCH),
                 "the program becomes too large",
                 span,
                 "with all calls written out, it has more than 200,000 operations here",
             ),
             BuildError::TooDeep => Diagnostic::error(
-                Code("E0340"),
+                Code(TOO_MUCH),
                 "calls nest too deeply",
                 span,
                 "this call is the 400th inside others",
