@@ -106,7 +106,7 @@ impl<'a> Cx<'a, '_> {
         for (i, arg) in args.iter().enumerate() {
             let want = subst.ty(&signature.params[i].ty)?;
             if let Err(clash) = self.infer.unify(&want, &arg.ty) {
-                self.arg_mismatch(id, &signature, &generics, i, arg.span, &arg.ty, clash);
+                self.arg_mismatch(id, &signature, &generics, i, arg, clash);
                 return None;
             }
         }
@@ -123,7 +123,7 @@ impl<'a> Cx<'a, '_> {
         }
         for (i, (want, arg)) in params.iter().zip(args).enumerate() {
             if let Err(clash) = self.infer.unify(want, &arg.ty) {
-                self.fn_param_mismatch(id, i, want, arg.span, &arg.ty, clash);
+                self.fn_param_mismatch(id, i, want, arg, clash);
                 return None;
             }
         }
@@ -135,22 +135,22 @@ impl<'a> Cx<'a, '_> {
         id: LocalId,
         index: usize,
         want: &Ty,
-        span: Span,
-        found: &Ty,
+        arg: &ArgTy,
         clash: super::infer::Clash,
     ) {
-        let (expected, found) = (self.infer.ty(want), self.infer.ty(found));
-        let help = self.mismatch_help(&expected, &found, span);
+        let (expected, found) = (self.infer.ty(want), self.infer.ty(&arg.ty));
+        let help = self.arg_help(&expected, &found, arg);
         let local = &self.locals[id.0 as usize];
         let context = Context::Arg {
             callee: format!("`{}`", local.name),
             param: format!("{}", index + 1).into(),
             definition: local.span,
             shown: self.names.ty(&expected),
+            itself: arg.itself,
         };
         self.report(Problem::Mismatch {
             context,
-            span,
+            span: arg.span,
             expected,
             found,
             clash,
@@ -198,7 +198,7 @@ impl<'a> Cx<'a, '_> {
                     let written = self.resolve_type(t);
                     if let Err(clash) = self.infer.unify(&written, &arg.ty) {
                         let found = self.infer.ty(&arg.ty);
-                        let help = self.mismatch_help(&written, &found, arg.span);
+                        let help = self.arg_help(&written, &found, arg);
                         self.report(Problem::Mismatch {
                             context: Context::LambdaParam { ty: t.span },
                             span: arg.span,
@@ -248,10 +248,7 @@ impl<'a> Cx<'a, '_> {
             if let FnRef::Lambda { params, span, .. } = f
                 && !self.applied.contains(span)
             {
-                let any = ArgTy {
-                    ty: Ty::Error,
-                    span: *span,
-                };
+                let any = ArgTy::made_from(Ty::Error, *span);
                 let args = vec![any; params.len()];
                 let found = self.apply(f, &args, *span, None);
                 self.uncalled.extend(found.map(|(callee, _)| callee));

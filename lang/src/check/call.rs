@@ -36,7 +36,8 @@ impl<'a> Cx<'a, '_> {
         want: Option<&Ty>,
         span: Span,
     ) -> Expr {
-        let Some(f) = self.fn_ref(callee) else {
+        let f = self.fn_ref(callee);
+        let Some(f) = f.filter(|_| !is_misordered(args, named)) else {
             // Their own errors are still worth reporting.
             for arg in args.iter().chain(named.iter().map(|(_, e)| e)) {
                 if !self.is_function(arg) && !is_static_only(arg) {
@@ -71,7 +72,10 @@ impl<'a> Cx<'a, '_> {
                 let exprs: Vec<Expr> = args
                     .iter()
                     .enumerate()
-                    .map(|(i, a)| self.expr(a, params.get(i)))
+                    .map(|(i, a)| match params.get(i) {
+                        Some(want @ Ty::Fn(..)) => self.function_arg(a, want),
+                        want => self.expr(a, want),
+                    })
                     .collect();
                 self.call_applied(&f, exprs, want, span)
             }
@@ -99,13 +103,7 @@ impl<'a> Cx<'a, '_> {
         if exprs.iter().any(is_bad) {
             return bad(span);
         }
-        let types: Vec<ArgTy> = exprs
-            .iter()
-            .map(|e| ArgTy {
-                ty: e.ty.clone(),
-                span: e.span,
-            })
-            .collect();
+        let types: Vec<ArgTy> = exprs.iter().map(ArgTy::of).collect();
         match self.apply(f, &types, span, want) {
             Some((callee, ty)) => Expr {
                 kind: ExprKind::Call(callee, exprs),
@@ -219,8 +217,11 @@ impl<'a> Cx<'a, '_> {
                         let hint = self.infer.ty(&want);
                         let value = self.expr(e, Some(&hint));
                         if let Err(clash) = self.infer.unify(&want, &value.ty) {
-                            let ty = value.ty.clone();
-                            self.arg_mismatch(id, &signature, &generics, i, e.span, &ty, clash);
+                            let arg = ArgTy {
+                                span: e.span,
+                                ..ArgTy::of(&value)
+                            };
+                            self.arg_mismatch(id, &signature, &generics, i, &arg, clash);
                             bad(e.span)
                         } else {
                             value
@@ -329,10 +330,7 @@ impl<'a> Cx<'a, '_> {
         };
         let args: Vec<ArgTy> = params
             .iter()
-            .map(|ty| ArgTy {
-                ty: ty.clone(),
-                span: e.span,
-            })
+            .map(|ty| ArgTy::made_from(ty.clone(), e.span))
             .collect();
         let Some((callee, found)) = self.apply(&f, &args, e.span, Some(&ret)) else {
             return bad(e.span);
@@ -365,13 +363,16 @@ impl<'a> Cx<'a, '_> {
     ) -> Option<Vec<Given<'a>>> {
         let params = &signature.params;
         let callee = self.item_name(id);
-        let definition = Some(self.w.fns[id.0].def.name.span);
+        let def = self.w.fns[id.0].def;
+        let definition = Some(def.name.span);
+        // A default that is wrong has been reported where it stands; the parameter has one all the same.
+        let optional = def.params.iter().filter(|p| p.default.is_some()).count();
         if args.len() > params.len() {
             self.report(Problem::ArgCount {
                 span,
                 callee,
                 expected: params.len(),
-                optional: params.iter().filter(|p| p.default.is_some()).count(),
+                optional,
                 found: args.len() + named.len(),
                 missing: Vec::new(),
                 definition,
@@ -406,13 +407,12 @@ impl<'a> Cx<'a, '_> {
             }
         }
         let mut missing = Vec::new();
-        let written = &self.w.fns[id.0].def.params;
-        for ((param, slot), written) in params.iter().zip(&mut given).zip(written) {
+        let mut defaults_known = true;
+        for ((param, slot), written) in params.iter().zip(&mut given).zip(&def.params) {
             if slot.is_none() {
                 match param.default {
                     Some(_) => *slot = Some(Given::Default),
-                    // A default that is wrong has been reported where it stands.
-                    None if written.default.is_some() => ok = false,
+                    None if written.default.is_some() => defaults_known = false,
                     None => missing.push(param.name.clone()),
                 }
             }
@@ -422,14 +422,14 @@ impl<'a> Cx<'a, '_> {
                 span,
                 callee,
                 expected: params.len(),
-                optional: params.iter().filter(|p| p.default.is_some()).count(),
+                optional,
                 found: args.len() + named.len(),
                 missing,
                 definition,
             });
             return None;
         }
-        ok.then(|| given.into_iter().flatten().collect())
+        (ok && defaults_known).then(|| given.into_iter().flatten().collect())
     }
 
     /// Builtins with a form of their own.
@@ -539,12 +539,17 @@ impl<'a> Cx<'a, '_> {
         let args: Vec<ArgTy> = types
             .iter()
             .zip(at)
-            .map(|(ty, &span)| ArgTy {
-                ty: ty.clone(),
-                span,
-            })
+            .map(|(ty, &span)| ArgTy::made_from(ty.clone(), span))
             .collect();
         self.apply(f, &args, span, None)
+    }
+}
+
+/// Whether a positional argument stands behind a named one: where it belongs is not known, and it has been reported.
+fn is_misordered(args: &[ast::Expr], named: &[(Ident, ast::Expr)]) -> bool {
+    match (args.last(), named.first()) {
+        (Some(last), Some((name, _))) => last.span.start > name.span.start,
+        _ => false,
     }
 }
 

@@ -70,16 +70,27 @@ impl<'a> Cx<'a, '_> {
         if wanted == found {
             return Some(());
         }
+        self.arg_count_up_to(form, wanted, 0, found, span);
+        None
+    }
+
+    fn arg_count_up_to(
+        &mut self,
+        form: Form,
+        expected: usize,
+        optional: usize,
+        found: usize,
+        span: Span,
+    ) {
         self.report(Problem::ArgCount {
             span,
             callee: format!("`{}`", form.name()),
-            expected: wanted,
-            optional: 0,
+            expected,
+            optional,
             found,
             missing: Vec::new(),
             definition: None,
         });
-        None
     }
 
     // print and debug.
@@ -204,8 +215,9 @@ impl<'a> Cx<'a, '_> {
         span: Span,
     ) -> Option<Effect> {
         self.no_named(&FnRef::Form(Form::Assert, span), named);
-        if args.len() != 1 {
-            self.arg_count(Form::Assert, 2, args.len(), span)?;
+        if !matches!(args.len(), 1 | 2) {
+            self.arg_count_up_to(Form::Assert, 2, 1, args.len(), span);
+            return None;
         }
         let cond = self.condition(&args[0]);
         let message = match args.get(1) {
@@ -300,7 +312,7 @@ impl<'a> Cx<'a, '_> {
             }
             [a, b] => [a, b],
             _ => {
-                self.arg_count(Form::AssertClose, 2, args.len(), span)?;
+                self.arg_count_up_to(Form::AssertClose, 3, 1, args.len(), span);
                 return None;
             }
         };

@@ -323,6 +323,7 @@ impl<'a> Cx<'a, '_> {
             });
             return (Vec::new(), Block::default());
         }
+        self.no_duplicates("parameter", vjp.params.iter());
         let mark = self.scope.open();
         let params = signature.params.iter().map(Some).chain([None, None]);
         let mut locals = Vec::new();

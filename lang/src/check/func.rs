@@ -10,7 +10,7 @@ use super::transform::{self, Spec};
 use super::world::{ConstValue, Item, ItemFn, Signature};
 use crate::ast::{self, ExprKind as A, GenericKind, Ident, IndexArg, LambdaParam, Name};
 use crate::span::Span;
-use crate::typed::{Elem, ElemTy, LocalId, Ty};
+use crate::typed::{Elem, ElemTy, Expr, LocalId, Ty};
 use std::rc::Rc;
 
 #[derive(Clone, Debug)]
@@ -144,6 +144,27 @@ pub fn builtin_names() -> impl Iterator<Item = &'static str> {
 pub struct ArgTy {
     pub ty: Ty,
     pub span: Span,
+    /// Whether what stands there is the argument itself, and not the function that is passed, or the tree whose leaves
+    /// are arguments.
+    pub itself: bool,
+}
+
+impl ArgTy {
+    pub fn of(e: &Expr) -> ArgTy {
+        ArgTy {
+            ty: e.ty.clone(),
+            span: e.span,
+            itself: true,
+        }
+    }
+
+    pub fn made_from(ty: Ty, span: Span) -> ArgTy {
+        ArgTy {
+            ty,
+            span,
+            itself: false,
+        }
+    }
 }
 
 impl<'a> Cx<'a, '_> {

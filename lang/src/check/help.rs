@@ -1,6 +1,7 @@
 //! Help lines: small repairs that are tried, and offered where they make the code type-check.
 
 use super::cx::Cx;
+use super::func::ArgTy;
 use super::near::near;
 use super::ops::{is_simple, matmul_shape};
 use super::poly;
@@ -30,6 +31,14 @@ impl<'a> Cx<'a, '_> {
             help.extend(self.shape_line(want, have, text));
         }
         help
+    }
+
+    /// The same of an argument, if what stands there is the argument.
+    pub fn arg_help(&mut self, expected: &Ty, found: &Ty, arg: &ArgTy) -> Vec<String> {
+        match arg.itself {
+            true => self.mismatch_help(expected, found, arg.span),
+            false => Vec::new(),
+        }
     }
 
     pub fn cast_line(&self, to: &ElemTy, from: &ElemTy, text: &str) -> Option<String> {

@@ -1,6 +1,7 @@
 //! Generic parameters at a call: variables for them, what is given explicitly, and what they were found to be.
 
 use super::cx::Cx;
+use super::func::ArgTy;
 use super::infer::Clash;
 use super::problem::{Context, Problem};
 use super::world::{ItemFn, Signature};
@@ -125,11 +126,10 @@ impl<'a> Cx<'a, '_> {
         signature: &Signature,
         generics: &[GenericArg],
         index: usize,
-        span: Span,
-        found: &Ty,
+        arg: &ArgTy,
         clash: Clash,
     ) {
-        let found = self.infer.ty(found);
+        let (span, found) = (arg.span, self.infer.ty(&arg.ty));
         let param = &signature.params[index];
         let solved = self.solved_names(signature, generics);
         let clash = self.in_words_of(&solved, generics, clash);
@@ -139,19 +139,21 @@ impl<'a> Cx<'a, '_> {
         let actual = super::subst::Subst::new(generics)
             .ty(&param.ty)
             .map_or(Ty::Error, |t| self.infer.ty(&t));
-        let mut help = self.mismatch_help(&actual, &found, span);
+        let mut help = self.arg_help(&actual, &found, arg);
         let class = match clash {
             Clash::Elem => self.open_class(signature, &expected),
             _ => None,
         };
         if let (Clash::Elem, Ty::Tensor(want, _), Ty::Tensor(have, _)) = (&clash, &actual, &found)
             && help.is_empty()
+            && arg.itself
         {
             let text = self.text(span);
             help.extend(self.cast_line(want, have, text));
         }
         if let (Some((_, cast)), Ty::Tensor(elem, _)) = (&class, &found)
             && *elem != ElemTy::Known(Elem::Key)
+            && arg.itself
         {
             help = vec![format!("cast it: `{cast}({})`", self.text(span))];
         }
@@ -169,6 +171,7 @@ impl<'a> Cx<'a, '_> {
                 Some((class, _)) => format!("{} with `{class}`", names.ty(&expected)),
                 None => names.ty(&expected),
             },
+            itself: arg.itself,
         };
         let own = std::mem::replace(&mut self.names.generics, names.generics);
         self.report(Problem::Mismatch {

@@ -380,10 +380,7 @@ impl<'a> Cx<'a, '_> {
         let (types, tuple) = self.unpacked(inner, &primal_ty);
         let each: Vec<ArgTy> = types
             .iter()
-            .map(|ty| ArgTy {
-                ty: ty.clone(),
-                span: primals.span,
-            })
+            .map(|ty| ArgTy::made_from(ty.clone(), primals.span))
             .collect();
         for arg in &each {
             let has_float = leaves(&arg.ty).iter().any(|(_, t)| match t {
@@ -453,10 +450,7 @@ impl<'a> Cx<'a, '_> {
         };
         self.differentiable("jacobian", first, at)?;
         let ret = self.infer.ty(&ret);
-        let out = ArgTy {
-            ty: ret.clone(),
-            span: at,
-        };
+        let out = ArgTy::made_from(ret.clone(), at);
         self.differentiable("jacobian", &out, at)?;
         self.no_while("jacobian", &callee, at)?;
         let input = self.infer.ty(&first.ty);

@@ -39,7 +39,7 @@ impl<'a> Cx<'a, '_> {
                 continue;
             };
             let ty = self.without_axis(&ty, *axis, arg.span, at, &mut size)?;
-            mapped.push(ArgTy { ty, span: arg.span });
+            mapped.push(ArgTy::made_from(ty, arg.span));
         }
         let Some((size, _)) = size else {
             self.report(Problem::VmapNothing { span: at });

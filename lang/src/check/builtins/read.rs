@@ -100,6 +100,10 @@ impl<'a> Cx<'a, '_> {
         let mut failed = false;
         for (param, slot) in row.params.iter().zip(slots) {
             let one = match (param.kind, slot) {
+                // A text that was wanted in another place stands here.
+                (Kind::Rest, _) if failed && rest.iter().any(|e| matches!(e.kind, A::Str(_))) => {
+                    None
+                }
                 (Kind::Rest, _) => Some(Given::Values(
                     rest.iter().map(|e| self.expr(e, None)).collect(),
                 )),
