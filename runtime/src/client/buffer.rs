@@ -29,6 +29,8 @@ pub struct Buffer {
     shards: Vec<Shard>,
     /// The program that computes it; `None` for an upload.
     program: Option<Arc<str>>,
+    /// Whether the memory was given back. (A buffer that is donated is gone itself.)
+    deleted: bool,
 }
 
 /// The part of an array on one device.
@@ -73,6 +75,7 @@ impl Client {
             placement: placement.clone(),
             shards: shards.collect::<Result<_, _>>()?,
             program: None,
+            deleted: false,
         })
     }
 
@@ -104,7 +107,13 @@ impl Buffer {
             placement,
             shards,
             program: Some(program),
+            deleted: false,
         }
+    }
+
+    /// With the part of a further device.
+    pub(super) fn add(&mut self, shard: Shard) {
+        self.shards.push(shard);
     }
 
     pub fn spec(&self) -> &TensorSpec {
@@ -196,19 +205,15 @@ impl Buffer {
 
     /// Gives the device memory back before the buffer is dropped. Using it afterwards is an error.
     pub fn delete(&mut self) -> Result<(), Error> {
+        self.deleted = true;
         for shard in &mut self.shards {
             shard.raw.delete().map_err(call_error)?;
         }
         Ok(())
     }
 
-    pub fn is_deleted(&self) -> Result<bool, Error> {
-        for shard in &self.shards {
-            if shard.raw.is_deleted().map_err(call_error)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    pub fn is_deleted(&self) -> bool {
+        self.deleted
     }
 
     /// Bytes on all of its devices together, padding included.
@@ -221,10 +226,10 @@ impl Buffer {
     }
 
     fn check_live(&self) -> Result<(), Error> {
-        if self.is_deleted()? {
-            return Err(Error::Program(ProgramError::BufferDeleted));
+        match self.deleted {
+            true => Err(Error::Program(ProgramError::BufferDeleted)),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     fn content_error(&self, failure: Failure) -> Error {

@@ -115,18 +115,18 @@ impl Executable {
             .filter(|(_, (input, donated))| **donated && matches!(input, Input::Keep(_)))
             .map(|(index, _)| index as i64)
             .collect();
-        let rows = self.rows(&inputs)?;
+        let arguments = self.arguments(&inputs)?;
         let await_here = self.signature.outputs.is_empty();
         let started = self
             .raw
-            .execute(&rows, &kept, await_here)
+            .execute(&arguments, &kept, await_here)
             .map_err(|failure| run_error(&self.name, failure))?;
         for event in &started.done {
             event
                 .wait()
                 .map_err(|failure| run_error(&self.name, failure))?;
         }
-        Ok(self.collect(started.rows))
+        Ok(self.collect(started.results))
     }
 
     fn check_inputs(&self, inputs: &[Input<'_>]) -> Result<(), Error> {
@@ -140,7 +140,7 @@ impl Executable {
         }
         for (index, (input, expected)) in inputs.iter().zip(expected).enumerate() {
             let buffer = input.buffer();
-            if buffer.spec() != expected {
+            if !same(buffer.spec(), expected) {
                 return Err(Error::Program(ProgramError::ArgumentType {
                     program: self.name.to_string(),
                     index,
@@ -148,13 +148,17 @@ impl Executable {
                     found: buffer.spec().clone(),
                 }));
             }
-            if buffer.placement() != &self.signature.input_placement(index) {
+            let placed = match &self.signature.placed {
+                None => buffer.placement().is_of_one_device(),
+                Some(placed) => *buffer.placement() == placed.inputs[index],
+            };
+            if !placed {
                 return Err(Error::Program(ProgramError::ArgumentElsewhere {
                     program: self.name.to_string(),
                     index,
                 }));
             }
-            if buffer.is_deleted()? {
+            if buffer.is_deleted() {
                 return Err(Error::Program(ProgramError::ArgumentDeleted {
                     program: self.name.to_string(),
                     index,
@@ -164,8 +168,8 @@ impl Executable {
         Ok(())
     }
 
-    /// The arguments of each device, in the order in which the program has its devices.
-    fn rows<'a>(&self, inputs: &'a [Input<'_>]) -> Result<Vec<Vec<&'a ffi::Buffer>>, Error> {
+    /// The arguments of each device, one device after another, in the order in which the program has them.
+    fn arguments<'a>(&self, inputs: &'a [Input<'_>]) -> Result<Vec<&'a ffi::Buffer>, Error> {
         let shard_on = |device: usize, index: usize, input: &'a Input<'_>| {
             input
                 .buffer()
@@ -182,37 +186,34 @@ impl Executable {
                     })
                 })
         };
-        self.raw
-            .devices()
-            .iter()
-            .map(|&device| {
-                inputs
-                    .iter()
-                    .enumerate()
-                    .map(|(index, input)| shard_on(device, index, input))
-                    .collect()
-            })
-            .collect()
-    }
-
-    /// Puts the parts of each result on the several devices together.
-    fn collect(&self, rows: Vec<Vec<ffi::Buffer>>) -> Vec<Buffer> {
-        let mut shards: Vec<Vec<Shard>> =
-            self.signature.outputs.iter().map(|_| Vec::new()).collect();
-        for (&device, row) in self.raw.devices().iter().zip(rows) {
-            for (shards, raw) in shards.iter_mut().zip(row) {
-                shards.push(Shard { device, raw });
+        let devices = self.raw.devices();
+        let mut arguments = Vec::with_capacity(devices.len() * inputs.len());
+        for &device in devices {
+            for (index, input) in inputs.iter().enumerate() {
+                arguments.push(shard_on(device, index, input)?);
             }
         }
-        shards
-            .into_iter()
-            .zip(&self.signature.outputs)
-            .enumerate()
-            .map(|(i, (shards, spec))| {
+        Ok(arguments)
+    }
+
+    /// Puts the parts of each result on the several devices together, which come one device after another.
+    fn collect(&self, results: Vec<ffi::Buffer>) -> Vec<Buffer> {
+        let devices = self.raw.devices();
+        let outputs = self.signature.outputs.iter().enumerate();
+        let mut buffers: Vec<Buffer> = outputs
+            .map(|(i, spec)| {
                 let placement = self.signature.output_placement(i);
+                let shards = Vec::with_capacity(devices.len());
                 Buffer::new(spec.clone(), placement, shards, Arc::clone(&self.name))
             })
-            .collect()
+            .collect();
+        let mut results = results.into_iter();
+        for &device in devices {
+            for (buffer, raw) in buffers.iter_mut().zip(&mut results) {
+                buffer.add(Shard { device, raw });
+            }
+        }
+        buffers
     }
 
     /// What the program takes on each device.
@@ -224,4 +225,12 @@ impl Executable {
     pub fn serialize(&self) -> Result<Vec<u8>, Error> {
         self.raw.program().serialize().map_err(call_error)
     }
+}
+
+/// Whether two types are the same. Shapes are short, and comparing them number by number takes less than the call that
+/// compares slices.
+fn same(a: &TensorSpec, b: &TensorSpec) -> bool {
+    a.dtype == b.dtype
+        && a.shape.len() == b.shape.len()
+        && a.shape.iter().zip(&b.shape).all(|(a, b)| a == b)
 }

@@ -28,11 +28,6 @@ impl Signature {
         self.placed.as_ref().map_or(1, |p| p.devices)
     }
 
-    pub(super) fn input_placement(&self, index: usize) -> Placement {
-        let inputs = self.placed.as_ref().map(|p| &p.inputs[index]);
-        inputs.cloned().unwrap_or_default()
-    }
-
     pub(super) fn output_placement(&self, index: usize) -> Placement {
         let outputs = self.placed.as_ref().map(|p| &p.outputs[index]);
         outputs.cloned().unwrap_or_default()

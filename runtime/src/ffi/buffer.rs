@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use pjrt_sys::{
     PJRT_Buffer, PJRT_Buffer_Delete_Args, PJRT_Buffer_Destroy_Args,
-    PJRT_Buffer_GetMemoryLayout_Args, PJRT_Buffer_IsDeleted_Args, PJRT_Buffer_MemoryLayout,
-    PJRT_Buffer_MemoryLayout_Tiled,
+    PJRT_Buffer_GetMemoryLayout_Args, PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Tiled,
     PJRT_Buffer_MemoryLayout_Type_PJRT_Buffer_MemoryLayout_Type_Tiled,
     PJRT_Buffer_OnDeviceSizeInBytes_Args, PJRT_Buffer_ReadyEvent_Args,
     PJRT_Buffer_ToHostBuffer_Args, PJRT_Buffer_Type, PJRT_Buffer_Type_PJRT_Buffer_Type_BF16,
@@ -118,19 +117,11 @@ impl Buffer {
         true
     }
 
-    /// Gives the memory back; the handle stays and says that it is deleted.
+    /// Gives the memory back; the handle stays.
     pub fn delete(&mut self) -> Result<(), Failure> {
         let mut args = PJRT_Buffer_Delete_Args::new();
         args.buffer = self.raw.as_ptr();
         call!(self.client.api(), PJRT_Buffer_Delete, args)
-    }
-
-    /// Whether the memory was given back or donated.
-    pub fn is_deleted(&self) -> Result<bool, Failure> {
-        let mut args = PJRT_Buffer_IsDeleted_Args::new();
-        args.buffer = self.raw.as_ptr();
-        call!(self.client.api(), PJRT_Buffer_IsDeleted, args)?;
-        Ok(args.is_deleted)
     }
 
     /// Bytes on the device, padding included.

@@ -36,9 +36,10 @@ unsafe impl Send for Loaded {}
 // SAFETY: as above.
 unsafe impl Sync for Loaded {}
 
-/// Results of a started execution, a row for each device.
+/// Results of a started execution.
 pub struct Outputs {
-    pub rows: Vec<Vec<Buffer>>,
+    /// Those of each device, one device after another.
+    pub results: Vec<Buffer>,
     /// One event for each device, where they were asked for.
     pub done: Vec<Event>,
 }
@@ -81,34 +82,33 @@ impl Executable {
         &self.devices
     }
 
-    /// Starts the program on its devices: `rows[d]` are the arguments for device `d`, all rows of
-    /// one length. Arguments whose index is in `kept` are not donated although the program would
+    /// Starts the program on its devices: the arguments of each, one device after another. Arguments whose index is in `kept` are not donated although the program would
     /// take them. Returns without waiting; with `with_events`, the completion events come back too.
     pub fn execute(
         &self,
-        rows: &[Vec<&Buffer>],
+        arguments: &[&Buffer],
         kept: &[i64],
         with_events: bool,
     ) -> Result<Outputs, Failure> {
         let num_devices = self.devices.len();
-        let num_args = rows.first().map_or(0, Vec::len);
-        if rows.len() != num_devices || rows.iter().any(|row| row.len() != num_args) {
+        let num_args = arguments.len() / num_devices.max(1);
+        if arguments.len() != num_args * num_devices {
             return Err(invalid(format!(
-                "{} rows of arguments for {num_devices} devices",
-                rows.len()
+                "{} arguments for {num_devices} devices",
+                arguments.len()
             )));
         }
-        let arguments: Vec<Vec<*mut PJRT_Buffer>> = rows
-            .iter()
-            .map(|row| row.iter().map(|buffer| buffer.raw()).collect())
-            .collect();
-        let argument_rows: Vec<*const *mut PJRT_Buffer> =
-            arguments.iter().map(|row| row.as_ptr()).collect();
-        let mut outputs: Vec<Vec<*mut PJRT_Buffer>> =
-            vec![vec![ptr::null_mut(); self.program.num_outputs()]; num_devices];
-        let output_rows: Vec<*mut *mut PJRT_Buffer> =
-            outputs.iter_mut().map(|row| row.as_mut_ptr()).collect();
-        let mut events: Vec<*mut PJRT_Event> = vec![ptr::null_mut(); num_devices];
+        let arguments: Vec<*mut PJRT_Buffer> = arguments.iter().map(|b| b.raw()).collect();
+        let num_outputs = self.program.num_outputs();
+        let mut outputs: Vec<*mut PJRT_Buffer> = vec![ptr::null_mut(); num_outputs * num_devices];
+        let first = arguments.as_ptr();
+        let row_of = |device: usize| first.wrapping_add(device * num_args);
+        let argument_rows: Vec<*const *mut PJRT_Buffer> = (0..num_devices).map(row_of).collect();
+        let first = outputs.as_mut_ptr();
+        let row_of = |device: usize| first.wrapping_add(device * num_outputs);
+        let output_rows: Vec<*mut *mut PJRT_Buffer> = (0..num_devices).map(row_of).collect();
+        let awaited = if with_events { num_devices } else { 0 };
+        let mut events: Vec<*mut PJRT_Event> = vec![ptr::null_mut(); awaited];
 
         let mut options = structs::ExecuteOptions::new();
         options.head.non_donatable_input_indices = kept.as_ptr();
@@ -132,24 +132,17 @@ impl Executable {
                 .filter_map(|&event| Event::own(self.client().api(), event))
                 .collect()
         };
-        let mut complete = true;
-        let rows = outputs
-            .iter()
-            .map(|row| {
-                row.iter()
-                    .filter_map(|&raw| {
-                        // SAFETY: as above.
-                        let buffer = unsafe { Buffer::own(self.client(), raw) };
-                        complete &= buffer.is_some();
-                        buffer
-                    })
-                    .collect()
-            })
-            .collect();
-        if !complete {
+        let mut results = Vec::with_capacity(outputs.len());
+        // SAFETY: as above.
+        results.extend(
+            outputs
+                .iter()
+                .filter_map(|&raw| unsafe { Buffer::own(self.client(), raw) }),
+        );
+        if results.len() != outputs.len() {
             return Err(null("PJRT_LoadedExecutable_Execute"));
         }
-        Ok(Outputs { rows, done })
+        Ok(Outputs { results, done })
     }
 }
 

@@ -40,6 +40,11 @@ impl Placement {
         self.indices.len().max(1)
     }
 
+    /// Whether it is that of an array on one device.
+    pub fn is_of_one_device(&self) -> bool {
+        self.mesh.is_empty() && self.indices.is_empty()
+    }
+
     pub fn is_whole(&self) -> bool {
         self.parts.iter().all(|&n| n == 1)
     }
