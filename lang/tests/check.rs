@@ -32,7 +32,7 @@ macro_rules! programs {
 
 programs! {
     bad {
-        arguments broadcasting calls declarations effects generics gradients key_reuse keys_and_bools_in_arrays left_out loop_carried mixed_elements
+        arguments broadcasting calls declarations effects generics gradients key_reuse keys_and_bools_in_arrays left_out loop_carried missing_names mixed_elements
         mnist_wrong_weights names never_run no_cascades recursion shape_arguments wrong_transforms
     }
     warned { warnings }

@@ -44,6 +44,8 @@ in_block! {
     unopened_brackets: "    let a = x + 1);\n    let b = x];\n    x";
     missing_semicolons: "    let a = 3\n    let b = f(a)\n    a = b\n    for i in 0..3 { b = 1 }\n    return a";
     reserved_words: "    let fn = 1;\n    let mut in = 1;\n    for type in x { }\n    let { main } = x;\n    let nan = 1;\n    x.test + type";
+    lets_with_a_slip: "    mut (k, n) = x;\n    let (a, b) split(k);\n    let c, d) = x;\n    let let mut p = 1;\n    let mut mut q = 1;\n    k + n";
+    stray_braces: "    let y = f([} 2, 3], 4);\n    let z = g(1 }, 2);\n    y";
     reserved_fields_and_arguments: "    let r = { in: 1, for: 2 };\n    f(type=1);\n    let g = |in, y: f32| in + y;\n    for in in x { }\n    print(\"{main}\");\n    if x { return }";
     chained_comparisons: "    if 0 < x < 1 { }\n    (a < b) == c";
     bad_escapes: "    \"a\\d\\u{110000}\\u\"";
@@ -63,6 +65,8 @@ snapshots! {
     expected_name: "fn (x: f32) { }\nfn 3() { }\ntype = f32\nconst = 3\nimport 3\nimport \"a\" as \"b\"\ntest name { }\n";
     reserved_items: "const type = 3\nfn in(x: f32) -> f32 { x }\ntype main = f32\nfn f(x: f32) -> f32 { x }\n";
     reserved_items_of_later_lines: "import optim as type\nconst N = 3\nfn for(in: f32) -> f32 { in }\nmain { print(1); }\n";
+    misspelled_items: "importx optim\nfn f() { }\ntypo T = f32\nfn\nmain { }\n";
+    record_types: "type P = { w) : f32[2], b: f32 }\n";
     expected_parameters: "fn f[3](x: f32) { }\nfn g[N](x: f32, 4) { }\nfn h[N: ](x: f32) { }\n";
     unknown_kinds: "fn f[T: Tree, N: dim](x: T) -> T { x }\n";
     statements_outside: "let x = 3;\nfn f() { }\nx = 4;\nconst Y = 5;\nprint(x);\nfor i in 0..3 { }\n";

@@ -3,6 +3,7 @@
 use super::infer::Infer;
 use super::konst::Const;
 use super::load::ModuleId;
+use super::missing::Missing;
 use super::problem::Problem;
 use super::require::{Guard, Need, Requirement};
 use super::scope::{Binder, Bound, Scope};
@@ -66,6 +67,8 @@ pub struct Cx<'a, 'w> {
     pub uncalled: Vec<Callee>,
     /// Arrays of the data loaded so far that no type can hold, by name.
     pub left_out: Vec<(String, LoadError)>,
+    /// Which of the world's bodies it is.
+    body: u32,
 }
 
 impl<'a, 'w> Cx<'a, 'w> {
@@ -85,6 +88,8 @@ impl<'a, 'w> Cx<'a, 'w> {
             literals: Default::default(),
             aliases: w.module(module).aliases.clone(),
         };
+        w.bodies += 1;
+        let body = w.bodies;
         Cx {
             infer: Infer::new(&generics),
             w,
@@ -113,11 +118,13 @@ impl<'a, 'w> Cx<'a, 'w> {
             applied: HashSet::new(),
             uncalled: Vec::new(),
             left_out: Vec::new(),
+            body,
         }
     }
 
     pub fn report(&mut self, problem: Problem) {
         self.name_literals();
+        self.w.missing.extend(Missing::of(&problem, self.body));
         let mut diagnostic = problem.diagnostic(&self.names);
         self.show_origins(&mut diagnostic);
         self.w.diagnostics.push(diagnostic);

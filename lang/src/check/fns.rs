@@ -36,10 +36,12 @@ impl<'a> Cx<'a, '_> {
                 };
                 cx.report(problem);
             }
-            let ty = cx.resolve_type(&param.ty);
-            let shape = match &param.ty.kind {
-                ast::TypeExprKind::Shape(sizes) => Some(cx.sizes(sizes).unwrap_or_default()),
-                _ => None,
+            let (ty, shape) = match &param.ty.kind {
+                ast::TypeExprKind::Shape(sizes) => match cx.sizes(sizes) {
+                    Some(shape) => (cx.resolve_type(&param.ty), Some(shape)),
+                    None => (Ty::Error, None),
+                },
+                _ => (cx.resolve_type(&param.ty), None),
             };
             let default = param
                 .default
@@ -179,10 +181,10 @@ impl<'a> World<'a> {
             let span = written.name.span;
             let id = cx.local(param.name.clone(), param.ty.clone(), false, span);
             let (name, bound) = (param.name.clone(), param.bound(id));
-            match param.shape {
+            match written.ty.kind {
                 // `shape: [B, N]` is called as the builtins call theirs, and may hide `shape(x)`.
-                Some(_) => cx.scope.bind(name, span, Binder::Parameter, bound),
-                None => cx.bind(name, span, Binder::Parameter, bound),
+                ast::TypeExprKind::Shape(_) => cx.scope.bind(name, span, Binder::Parameter, bound),
+                _ => cx.bind(name, span, Binder::Parameter, bound),
             }
             params.push(typed::Param {
                 local: id,

@@ -236,7 +236,8 @@ impl<'a> Cx<'a, '_> {
                 if let A::Name(module) = &base.kind
                     && self.is_foreign(module)
                 {
-                    let is_known = self.is_builtin_or_prelude(&name.node);
+                    let is_std = crate::std::names().contains(&&**module);
+                    let is_known = !is_std && self.is_builtin_or_prelude(&name.node);
                     self.report(Problem::ForeignModule {
                         span: base.span,
                         module: module.clone(),
@@ -289,6 +290,7 @@ impl<'a> Cx<'a, '_> {
             && self.scope.get(name).is_none()
             && self.generic(name).is_none()
             && self.w.lookup(self.module, name).is_none()
+            && !self.w.module(self.module).broken.contains(name)
     }
 
     fn named_fn(&mut self, name: &Name, span: Span) -> Option<FnRef<'a>> {

@@ -46,12 +46,8 @@ impl<'a> Cx<'a, '_> {
             return bad(span);
         }
         let x = self.expr(base, None);
-        let positions: Vec<Option<(Position, Span)>> =
-            items.iter().map(|item| self.position(item)).collect();
-        if is_bad(&x) {
-            return bad(span);
-        }
-        let Some(positions) = positions.into_iter().collect::<Option<Vec<_>>>() else {
+        let positions = self.bracket_positions(items);
+        let Some(positions) = positions.filter(|_| !is_bad(&x)) else {
             return bad(span);
         };
         let ty = self.infer.ty(&x.ty);
@@ -62,6 +58,22 @@ impl<'a> Cx<'a, '_> {
             return bad(span);
         };
         self.index_of(x, elem, dims, positions, span)
+    }
+
+    /// One that is no position tells enough: where a comma is forgotten before a list, all of its elements are none.
+    fn bracket_positions(&mut self, items: &'a [IndexArg]) -> Option<Vec<(Position, Span)>> {
+        let mut known = Some(Vec::new());
+        for item in items {
+            if let Some(positions) = &mut known {
+                match self.position(item) {
+                    Some(position) => positions.push(position),
+                    None => known = None,
+                }
+            } else if let IndexArg::Expr(e) = item {
+                self.expr(e, None);
+            }
+        }
+        known
     }
 
     fn position(&mut self, item: &'a IndexArg) -> Option<(Position, Span)> {

@@ -4,6 +4,7 @@ use super::cx::Cx;
 use super::func::ArgTy;
 use super::infer::Clash;
 use super::problem::{Context, Problem};
+use super::subst::has_error;
 use super::world::{ItemFn, Signature};
 use crate::ast::{GenericKind, IndexArg, Name};
 use crate::span::Span;
@@ -316,6 +317,10 @@ impl<'a> Cx<'a, '_> {
         self.take_hint(signature, &generics, want, since);
         self.infer.drop_deferred(since);
         if let Some(i) = generics.iter().position(|g| !self.infer.is_solved(g)) {
+            // A type that could not be read, which may have told it, has been reported.
+            if signature.params.iter().any(|p| has_error(&p.ty)) || has_error(&signature.ret) {
+                return None;
+            }
             self.report(Problem::CannotInfer {
                 span,
                 param: signature.generics[i].name.clone(),

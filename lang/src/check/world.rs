@@ -4,6 +4,7 @@ use super::facts::Facts;
 use super::keys::KeyFacts;
 use super::konst::Const;
 use super::load::{Loaded, ModuleId, PRELUDE, ROOT};
+use super::missing::Missing;
 use super::problem::Problem;
 use super::require::Requirement;
 use super::show::{Alias, Names};
@@ -126,6 +127,10 @@ pub struct World<'a> {
     pub facts: Vec<Facts>,
     pub keys: Vec<KeyFacts>,
     pub diagnostics: Vec<Diagnostic>,
+    /// The places at which something is missing, and what.
+    pub missing: HashMap<Span, Missing>,
+    /// The bodies begun so far.
+    pub bodies: u32,
     /// Constants, aliases and lambdas that are being worked out.
     pub open_definitions: u32,
 }
@@ -148,6 +153,8 @@ impl<'a> World<'a> {
             facts: Vec::new(),
             keys: Vec::new(),
             diagnostics: Vec::new(),
+            missing: HashMap::new(),
+            bodies: 0,
             open_definitions: 0,
         };
         for (i, module) in loaded.modules.iter().enumerate() {

@@ -290,7 +290,8 @@ impl Balancer<'_> {
             Tok::RBrace => kind == Kind::Record || kind == Kind::Block,
             _ => kind == Kind::Interpolation,
         };
-        let Some(at) = self.partner(matches) else {
+        let partner = self.partner(matches).filter(|&at| !self.is_stray(i, at));
+        let Some(at) = partner else {
             if !self.ends_unclosed_string(i) {
                 self.out.errors.push(SyntaxError::Unopened {
                     at: self.span(token.start, token.end),
@@ -318,6 +319,33 @@ impl Balancer<'_> {
             Kind::Block => Balance::Close(token.end),
             _ => Balance::Token(token.clone()),
         });
+    }
+
+    /// Whether a brace at `i` that would end the block at a level stands inside of parentheses that are closed later on
+    /// its line: `f(} x);`.
+    fn is_stray(&self, i: usize, at: usize) -> bool {
+        let inner = &self.levels[at + 1..];
+        let here = inner.iter().all(|l| l.line == self.line);
+        let is_brace = self.tokens[i].tok == Tok::RBrace;
+        if !is_brace || inner.is_empty() || !here || self.levels[at].line == self.line {
+            return false;
+        }
+        let mut open = inner.len();
+        for pair in self.tokens[i..].windows(2) {
+            let gap = &self.text[pair[0].end as usize..pair[1].start as usize];
+            if gap.contains('\n') {
+                return false;
+            }
+            match pair[1].tok {
+                Tok::LParen | Tok::LBracket | Tok::LBrace | Tok::InterpOpen => open += 1,
+                Tok::RParen | Tok::RBracket | Tok::RBrace | Tok::InterpClose => open -= 1,
+                _ => {}
+            }
+            if open == 0 {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether the closing bracket at `i` follows a string that was not closed: it is taken for code there only in case

@@ -129,15 +129,17 @@ impl Builder<'_> {
         self.expr(l, block.map(ExprKind::Block), r)
     }
 
-    /// Braces that may only be empty here.
-    pub fn empty_braces(&mut self, l: u32, id: BlockId, r: u32) {
+    /// Braces that may only be empty here; whether they are.
+    pub fn empty_braces(&mut self, l: u32, id: BlockId, r: u32) -> bool {
         let block = self.block(l, id, r).node;
-        if block.value.is_some() || !block.stmts.is_empty() {
+        let is_empty = block.value.is_none() && block.stmts.is_empty();
+        if !is_empty {
             let at = self.span(l, r);
             let others = Vec::new();
             self.errors
                 .push(SyntaxError::FieldWithoutValue { at, others });
         }
+        is_empty
     }
 
     /// `fn f() -> T { w: a }`: the braces of the record were taken for those of the body.
@@ -197,6 +199,13 @@ impl Builder<'_> {
         r: u32,
     ) -> Deep<TypeExpr> {
         self.ty(l, gather_named(fields).map(TypeExprKind::Record), r)
+    }
+
+    pub fn empty_record_type(&mut self, l: u32, id: BlockId, r: u32) -> Deep<TypeExpr> {
+        match self.empty_braces(l, id, r) {
+            true => self.record_type(l, Vec::new(), r),
+            false => self.broken_type(l, r),
+        }
     }
 
     pub fn fn_type(

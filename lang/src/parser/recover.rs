@@ -66,7 +66,7 @@ impl Parser<'_> {
         if !self.is_consequence(broken, stop) {
             self.report(broken, at, &misfit.expected, false);
         }
-        stmts.push(Deep::leaf(self.salvage(broken)));
+        stmts.push(Deep::leaf(self.salvage(broken, at)));
         rest
     }
 
@@ -142,8 +142,8 @@ impl Parser<'_> {
         Some(&tokens[end..])
     }
 
-    /// What can be known of a broken statement.
-    fn salvage(&mut self, tokens: &[Token]) -> Stmt {
+    /// What can be known of a statement that is broken at a token.
+    fn salvage(&mut self, tokens: &[Token], at: usize) -> Stmt {
         let span = self.extent(tokens);
         let error = StmtKind::Error;
         let kind = match tokens.first().map(|t| &t.tok) {
@@ -154,18 +154,23 @@ impl Parser<'_> {
                 let (muts, mut plain): (Vec<Token>, Vec<Token>) =
                     head.iter().cloned().partition(|t| t.tok == Tok::Mut);
                 plain.splice(1..1, muts.into_iter().take(1));
-                let head = plain.as_slice();
+                let plain = plain.as_slice();
+                let head = plain;
                 let with_type = self.try_let_head(head);
                 let colon = head.iter().position(|t| t.tok == Tok::Colon);
                 let head = with_type.or_else(|e| match colon {
                     Some(colon) => self.try_let_head(&head[..colon]),
                     None => Err(e),
                 });
-                // Of `let y 3;` at least the name, with `mut` or without.
-                let names = [3, 2].map(|n| &tokens[..n.min(tokens.len())]);
-                let head = head
-                    .or_else(|_| self.try_let_head(names[0]))
-                    .or_else(|_| self.try_let_head(names[1]));
+                // Of `let (y, z) 3;` at least the names; of `let y 3;` with `mut` or without.
+                let starts = [at, 3, 2].map(|n| &tokens[..n.min(tokens.len())]);
+                let head = head.or_else(|e| match names_in_parentheses(plain) {
+                    Some(head) => self.try_let_head(&head),
+                    None => Err(e),
+                });
+                let head = starts.into_iter().fold(head, |head, start| {
+                    head.or_else(|_| self.try_let_head(start))
+                });
                 match head {
                     Ok(head) => StmtKind::Let {
                         pattern: head.pattern,
@@ -225,8 +230,12 @@ impl Parser<'_> {
                 _ => self.report(tokens, at, &misfit.expected, true),
             }
         }
-        if kept.is_none() {
-            self.broken.extend(self.name_at(tokens, 1));
+        // Of `typ T = …` behind an item, too.
+        let misspelled = tokens.get(at).is_some_and(|t| t.tok.is_name());
+        match kept {
+            None => self.broken.extend(self.name_at(tokens, 1)),
+            Some(_) if misspelled => self.broken.extend(self.name_at(tokens, at + 1)),
+            Some(_) => {}
         }
         kept
     }
@@ -289,6 +298,8 @@ impl Parser<'_> {
             Some(Tok::Block(_)) => Expected::Expression,
             _ => expected,
         };
+        // Then the next token is none of these.
+        let is_missing = at >= tokens.len();
         let raw = match tokens.get(at) {
             Some(token) => self.raw.partition_point(|t| t.start < token.start),
             None => {
@@ -311,6 +322,7 @@ impl Parser<'_> {
         let at = self.b.span(token.start, token.end);
         let next = self.raw.get(raw + 1).map(|t| &t.tok);
         if let Some(word) = super::reserved::word(&token.tok)
+            && !is_missing
             && is_meant_as_name(&expected, next)
         {
             self.b.errors.push(SyntaxError::Reserved { at, word });
@@ -339,6 +351,28 @@ fn missing_condition(tokens: &[Token], at: usize) -> bool {
     let before = |n| at.checked_sub(n).map(|i| &tokens[i].tok);
     matches!(before(1), Some(Tok::Block(_)))
         && matches!(before(2), Some(Tok::In | Tok::While | Tok::If))
+}
+
+/// `let a, b = …` as `let (a, b) = …`.
+fn names_in_parentheses(head: &[Token]) -> Option<Vec<Token>> {
+    let first = head.iter().position(|t| t.tok.is_name())?;
+    let (start, names) = head.split_at(first);
+    let all = |t: &Token| t.tok.is_name() || t.tok == Tok::Comma;
+    let has_comma = names.iter().any(|t| t.tok == Tok::Comma);
+    let bracket = |tok, at| Token {
+        tok,
+        start: at,
+        end: at,
+    };
+    let (open, close) = (names.first()?.start, names.last()?.end);
+    let is_list = names.iter().all(all) && has_comma;
+    is_list.then(|| {
+        let mut out = start.to_vec();
+        out.push(bracket(Tok::LParen, open));
+        out.extend(names.iter().cloned());
+        out.push(bracket(Tok::RParen, close));
+        out
+    })
 }
 
 /// Whether a reserved word stands where a name should.

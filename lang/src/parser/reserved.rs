@@ -1,7 +1,8 @@
 //! Reserved words where only a name can stand, `fn for(…)`, `{ in: 1 }`, `x.type`: each is reported, and read as that
-//! name, so that nothing else about the program seems wrong.
+//! name, so that nothing else about the program seems wrong. `mut x = 1;` is likewise read with the `let` that it lacks,
+//! and the second of `let let` is left out.
 
-use super::error::SyntaxError;
+use super::error::{Expected, Found, SyntaxError};
 use crate::lexer::token::{Tok, Token};
 use crate::span::{FileId, Span};
 
@@ -31,8 +32,24 @@ pub fn read_as_names(file: FileId, text: &str, tokens: Vec<Token>) -> Renamed {
                 next: tokens.get(i + 1),
                 in_brackets: open.last() == Some(&&Tok::LBracket),
             };
-            if place.is_of_a_name() {
-                let at = Span::new(file, token.start as usize, token.end as usize);
+            let at = Span::new(file, token.start as usize, token.end as usize);
+            if place.lacks_let() {
+                errors.push(SyntaxError::Reserved { at, word });
+                out.push(Token {
+                    tok: Tok::Let,
+                    start: token.start,
+                    end: token.start,
+                });
+            } else if place.is_doubled() {
+                let found = Found::Token(word.to_string());
+                let expected = Expected::Pattern;
+                errors.push(SyntaxError::Unexpected {
+                    at,
+                    found,
+                    expected,
+                });
+                continue;
+            } else if place.is_of_a_name() {
                 errors.push(SyntaxError::Reserved { at, word });
                 token.tok = Tok::Ident(word.into());
             }
@@ -91,6 +108,22 @@ impl Place<'_> {
         let is_value = matches!(at, Tok::True | Tok::False | Tok::None | Tok::Float(_));
         let is_statement = *before == Tok::LBrace && (at.begins_statement() || *at == Tok::If);
         !is_value && !is_statement && is_before_operand(before) && is_behind_operand(next)
+    }
+
+    /// `mut x = 1;`
+    fn lacks_let(&self) -> bool {
+        let before = self.before.last().map(|t| &t.tok);
+        let begins = matches!(before, Some(Tok::LBrace | Tok::RBrace | Tok::Semi));
+        let next = self.next.map(|t| &t.tok);
+        let binds = next.is_some_and(|t| t.is_name() || matches!(t, Tok::LParen | Tok::LBrace));
+        self.at.tok == Tok::Mut && begins && binds
+    }
+
+    /// `let let x = 1;`, `let mut mut x = 1;`
+    fn is_doubled(&self) -> bool {
+        let is_let = matches!(self.at.tok, Tok::Let | Tok::Mut);
+        let next = self.next.map(|t| &t.tok);
+        is_let && self.before_on_line(1) == Some(&self.at.tok) && !is_defined(next)
     }
 
     /// The token so many places before, if it is on the same line.
