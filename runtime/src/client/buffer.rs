@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Client, call_error, run_error};
-use crate::error::{Error, ProgramError, ValueError};
+use crate::error::{Error, ProgramError};
 use crate::ffi::{self, Failure, HostData};
 use crate::host::{Bytes, HostArray, Placement, TensorSpec};
 
@@ -174,12 +174,7 @@ impl Buffer {
     /// Waits, and copies the array to the host, which must have all of it ([`Buffer::is_here`]).
     pub fn to_host(&self) -> Result<HostArray, Error> {
         self.check_live()?;
-        let too_large = || {
-            Error::Value(ValueError::TensorTooLarge {
-                spec: self.spec.clone(),
-            })
-        };
-        let mut bytes = Bytes::zeroed(self.spec.byte_len().ok_or_else(too_large)?);
+        let mut bytes = Bytes::zeroed(self.spec.checked_len()?);
         let rank = self.spec.shape.len();
         let fetch = |shard: &Shard, target: &mut [u8]| {
             let copied = shard.raw.copy_to_host(rank, target);
@@ -190,8 +185,9 @@ impl Buffer {
                 fetch(shard, bytes.as_mut_slice())?;
             }
         } else {
+            // A placement that does not fit its array has been refused before.
             let part = self.placement.part_spec(&self.spec);
-            let len = part.and_then(|p| p.byte_len()).ok_or_else(too_large)?;
+            let len = part.unwrap_or_else(|| self.spec.clone()).checked_len()?;
             for shard in self.distinct() {
                 let mut part = Bytes::zeroed(len);
                 fetch(shard, part.as_mut_slice())?;

@@ -14,11 +14,9 @@ pub(super) struct Dump(TempDir);
 
 impl Dump {
     pub fn new() -> Result<Dump, Error> {
-        let folder = tempfile::tempdir().map_err(|error| {
-            Error::Value(ValueError::WriteFailed {
-                path: std::env::temp_dir(),
-                reason: error.to_string(),
-            })
+        let folder = tempfile::tempdir().map_err(|error| ValueError::WriteFailed {
+            path: std::env::temp_dir(),
+            reason: error.to_string(),
         })?;
         Ok(Dump(folder))
     }

@@ -1,6 +1,6 @@
 //! What a program takes and gives.
 
-use crate::error::{Error, ProgramError, ValueError};
+use crate::error::{Error, ProgramError};
 use crate::host::{Placement, TensorSpec};
 
 /// The types of a program's arguments and results, and which arguments it may overwrite.
@@ -36,15 +36,8 @@ impl Signature {
     /// Whether each tensor has a size that plugins can count (they abort on others), and each donated
     /// index is an argument.
     pub(super) fn check(&self, program: &str) -> Result<(), Error> {
-        if let Some(spec) = self
-            .inputs
-            .iter()
-            .chain(&self.outputs)
-            .find(|spec| spec.byte_len().is_none())
-        {
-            return Err(Error::Value(ValueError::TensorTooLarge {
-                spec: spec.clone(),
-            }));
+        for spec in self.inputs.iter().chain(&self.outputs) {
+            spec.checked_len()?;
         }
         if let Some(index) = self.donated.iter().find(|&&i| i >= self.inputs.len()) {
             return Err(Error::Program(ProgramError::SignatureMismatch {

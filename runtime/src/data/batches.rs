@@ -12,7 +12,7 @@ use std::thread;
 use super::images::Classes;
 use super::rows::{self, Rows};
 use super::{Named, files_of};
-use crate::error::{DataError, Error, ValueError};
+use crate::error::{DataError, Error};
 use crate::host::{Bytes, HostArray, TensorSpec};
 use crate::numpy_random::Pcg64;
 
@@ -101,12 +101,9 @@ impl Pool {
         files.reverse();
         let field = |(_, batch): &(String, TensorSpec)| -> Result<Field, Error> {
             let row = TensorSpec::new(batch.dtype, batch.shape.get(1..).unwrap_or_default());
-            let row_len = row
-                .byte_len()
-                .ok_or(Error::Value(ValueError::TensorTooLarge { spec: row }))?;
             Ok(Field {
                 batch: batch.clone(),
-                row_len,
+                row_len: row.checked_len()?,
                 rows: Vec::new(),
             })
         };

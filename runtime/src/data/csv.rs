@@ -77,7 +77,7 @@ fn parse(path: &Path, wanted: Wanted<'_>) -> Result<Table, Error> {
         read.map_err(|error| malformed(path, said(&error)))
     };
     if !next(&mut record)? {
-        return Err(malformed(path, "it is empty".to_owned()));
+        return Err(malformed(path, "it is empty"));
     }
     // A cell without anything in it is a value that is missing, and no name.
     let is_name = |cell: &str| !cell.is_empty() && number(cell).is_none();
@@ -136,7 +136,7 @@ fn names(path: &Path, record: &StringRecord) -> Result<Vec<String>, Error> {
     // A quote that nothing closes takes in all that follows, line by line.
     if record.iter().any(|cell| cell.contains('\n')) {
         let reason = "a name of a column has several lines; is a quote not closed?";
-        return Err(malformed(path, reason.to_owned()));
+        return Err(malformed(path, reason));
     }
     let names: Vec<String> = record.iter().map(str::to_owned).collect();
     match twice(&names) {
@@ -157,12 +157,8 @@ fn cell(path: &Path, record: &StringRecord, column: usize) -> Result<f32, Error>
     })
 }
 
-fn malformed(path: &Path, reason: String) -> Error {
-    Error::Data(DataError::Malformed {
-        path: path.to_path_buf(),
-        format: "csv",
-        reason,
-    })
+fn malformed(path: &Path, reason: impl ToString) -> Error {
+    DataError::malformed(path, "csv", reason)
 }
 
 /// The first name that stands twice; that of columns without one may.

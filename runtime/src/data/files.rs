@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Contents;
-use crate::error::{DataError, Error, ValueError};
+use crate::error::{DataError, Error};
 use crate::host::{Bytes, HostArray, TensorSpec};
 
 /// Whether a name stands for those that it matches.
@@ -103,8 +103,7 @@ pub fn stack<'a>(
     spec: &TensorSpec,
     parts: impl Iterator<Item = &'a HostArray>,
 ) -> Result<HostArray, Error> {
-    let too_large = || Error::Value(ValueError::TensorTooLarge { spec: spec.clone() });
-    let mut bytes = Bytes::zeroed(spec.byte_len().ok_or_else(too_large)?);
+    let mut bytes = Bytes::zeroed(spec.checked_len()?);
     let mut rest = bytes.as_mut_slice();
     for part in parts {
         let (own, after) = rest.split_at_mut(part.bytes().len().min(rest.len()));

@@ -15,7 +15,7 @@ use zune_jpeg::JpegDecoder;
 
 use super::source::{open_file, swap_bytes};
 use super::{Contents, Named};
-use crate::error::{DataError, Error, ValueError};
+use crate::error::{DataError, Error};
 use crate::host::{Bytes, DType, HostArray, TensorSpec};
 
 /// The folders of the files of a pattern, by name: their numbers are the classes.
@@ -94,11 +94,13 @@ impl Image {
         if ending == "png" {
             let mut decoder = Decoder::new(input);
             decoder.set_transformations(Transformations::EXPAND);
-            let reader = decoder.read_info().map_err(|e| malformed(path, "png", e))?;
+            let reader = decoder
+                .read_info()
+                .map_err(|e| DataError::malformed(path, "png", e))?;
             return Ok(Image::Png(Box::new(reader)));
         }
         let mut decoder = JpegDecoder::new(input);
-        let bad = |e| malformed(path, "jpeg", e);
+        let bad = |e| DataError::malformed(path, "jpeg", e);
         decoder.decode_headers().map_err(bad)?;
         let colors = match decoder.input_colorspace() {
             Some(ColorSpace::Luma) => ColorSpace::Luma,
@@ -129,7 +131,7 @@ impl Image {
                         let shape = [height, width, colors.num_components()];
                         Ok(TensorSpec::new(DType::U8, shape))
                     }
-                    _ => Err(malformed(path, "jpeg", "it has no header")),
+                    _ => Err(DataError::malformed(path, "jpeg", "it has no header")),
                 }
             }
         }
@@ -137,28 +139,19 @@ impl Image {
 
     fn read(self, path: &Path) -> Result<HostArray, Error> {
         let spec = self.spec(path)?;
-        let too_large = || Error::Value(ValueError::TensorTooLarge { spec: spec.clone() });
-        let mut bytes = Bytes::zeroed(spec.byte_len().ok_or_else(too_large)?);
+        let mut bytes = Bytes::zeroed(spec.checked_len()?);
         match self {
             Image::Png(mut reader) => {
                 let read = reader.next_frame(bytes.as_mut_slice());
-                read.map_err(|e| malformed(path, "png", e))?;
+                read.map_err(|e| DataError::malformed(path, "png", e))?;
                 // Its samples of 16 bits have their high byte first.
                 swap_bytes(&mut bytes, spec.dtype.size());
             }
             Image::Jpeg(mut decoder) => {
                 let read = decoder.decode_into(bytes.as_mut_slice());
-                read.map_err(|e| malformed(path, "jpeg", e))?;
+                read.map_err(|e| DataError::malformed(path, "jpeg", e))?;
             }
         }
         HostArray::new(spec.dtype, spec.shape, bytes)
     }
-}
-
-fn malformed(path: &Path, format: &'static str, reason: impl ToString) -> Error {
-    Error::Data(DataError::Malformed {
-        path: path.to_path_buf(),
-        format,
-        reason: reason.to_string(),
-    })
 }

@@ -53,11 +53,8 @@ fn header(source: &mut Source<'_>) -> Result<Header, Error> {
     let start = source.take(MAGIC.len())?;
     let start = start.as_slice();
     if start != MAGIC {
-        return Err(Error::Data(DataError::WrongMagic {
-            path: source.path().to_path_buf(),
-            expected: "93 4e 55 4d 50 59".to_owned(),
-            found: start.to_vec(),
-        }));
+        let expected = "93 4e 55 4d 50 59";
+        return Err(DataError::wrong_magic(source.path(), expected, start));
     }
     let header =
         NpyHeader::from_reader(Cursor::new(start).chain(&mut *source)).map_err(|error| {

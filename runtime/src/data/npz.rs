@@ -28,13 +28,7 @@ fn each<T>(
     wanted: Wanted<'_>,
     visit: impl Fn(Source<'_>) -> Result<T, Error>,
 ) -> Result<Found<T>, Error> {
-    let malformed = |error: ZipError| {
-        Error::Data(DataError::Malformed {
-            path: path.to_path_buf(),
-            format: "npz",
-            reason: error.to_string(),
-        })
-    };
+    let malformed = |error: ZipError| DataError::malformed(path, "npz", error);
     let mut archive = open(path)?;
     let mut arrays = Vec::with_capacity(archive.len());
     for index in 0..archive.len() {
@@ -57,23 +51,12 @@ fn each<T>(
 /// The archive's own reader lends its entries out one at a time, and rows are taken of all of them side by side: each
 /// gets the file anew, from the place where its bytes start.
 pub fn rows(path: &Path, wanted: Wanted<'_>) -> Result<Named<Rows>, Error> {
-    let malformed = |reason: String| {
-        Error::Data(DataError::Malformed {
-            path: path.to_path_buf(),
-            format: "npz",
-            reason,
-        })
-    };
+    let malformed = |error: ZipError| DataError::malformed(path, "npz", error);
     let mut archive = open(path)?;
     let mut arrays = Vec::with_capacity(archive.len());
     for index in 0..archive.len() {
-        let entry = archive
-            .by_index(index)
-            .map_err(|e| malformed(e.to_string()))?;
-        let file = entry
-            .name()
-            .map_err(|e| malformed(e.to_string()))?
-            .into_owned();
+        let entry = archive.by_index(index).map_err(malformed)?;
+        let file = entry.name().map_err(malformed)?.into_owned();
         let Some(name) = array_name(&file, wanted) else {
             continue;
         };
@@ -84,7 +67,10 @@ pub fn rows(path: &Path, wanted: Wanted<'_>) -> Result<Named<Rows>, Error> {
         let source = match entry.compression() {
             CompressionMethod::Stored => Source::new(&place, packed, len),
             CompressionMethod::Deflated => Source::new(&place, DeflateDecoder::new(packed), len),
-            other => return Err(malformed(format!("`{name}` is compressed by {other}"))),
+            other => {
+                let reason = format!("`{name}` is compressed by {other}");
+                return Err(DataError::malformed(path, "npz", reason));
+            }
         };
         arrays.push((name, npy::rows(source)?));
     }
@@ -102,18 +88,9 @@ fn open(path: &Path) -> Result<ZipArchive<BufReader<File>>, Error> {
     let start = source.take(4)?;
     let start = start.as_slice();
     if !start.starts_with(b"PK") {
-        return Err(Error::Data(DataError::WrongMagic {
-            path: path.to_path_buf(),
-            expected: "50 4b".to_owned(),
-            found: start.to_vec(),
-        }));
+        return Err(DataError::wrong_magic(path, "50 4b", start));
     }
     let (file, _) = open_file(path)?;
-    ZipArchive::new(BufReader::new(file)).map_err(|error| {
-        Error::Data(DataError::Malformed {
-            path: path.to_path_buf(),
-            format: "npz",
-            reason: format!("{error}; it may be cut short"),
-        })
-    })
+    ZipArchive::new(BufReader::new(file))
+        .map_err(|error| DataError::malformed(path, "npz", format!("{error}; it may be cut short")))
 }

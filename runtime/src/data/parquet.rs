@@ -46,14 +46,8 @@ fn open(path: &Path) -> Result<File, Error> {
 
 fn malformed(path: &Path, error: &ParquetError) -> Error {
     let text = error.to_string();
-    Error::Data(DataError::Malformed {
-        path: path.to_path_buf(),
-        format: "parquet",
-        reason: text
-            .strip_prefix("Parquet error: ")
-            .unwrap_or(&text)
-            .to_owned(),
-    })
+    let reason = text.strip_prefix("Parquet error: ").unwrap_or(&text);
+    DataError::malformed(path, "parquet", reason)
 }
 
 /// Names and types of the columns.
@@ -196,11 +190,8 @@ fn column(
                     1 => "has rows without a value (null)",
                     _ => "has rows without a value (null), or lists of several lengths",
                 };
-                return Err(Error::Data(DataError::Malformed {
-                    path: path.to_path_buf(),
-                    format: "parquet",
-                    reason: format!("the column `{name}` {lacks}"),
-                }));
+                let reason = format!("the column `{name}` {lacks}");
+                return Err(DataError::malformed(path, "parquet", reason));
             }
         }
     }

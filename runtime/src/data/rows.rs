@@ -8,7 +8,7 @@ use std::path::Path;
 use super::images::Classes;
 use super::source::{Source, swap_bytes};
 use super::{Contents, Format, Wanted, format_of, idx, npy, npz, read_file, safetensors};
-use crate::error::{Error, ValueError};
+use crate::error::Error;
 use crate::host::{Bytes, HostArray, TensorSpec};
 
 /// How many bytes are read at a time.
@@ -71,12 +71,9 @@ impl Rows {
 
     fn new(spec: TensorSpec, from: From) -> Result<Rows, Error> {
         let row = TensorSpec::new(spec.dtype, spec.shape.get(1..).unwrap_or_default());
-        let row_len = row
-            .byte_len()
-            .ok_or(Error::Value(ValueError::TensorTooLarge { spec: row }))?;
         Ok(Rows {
             left: spec.shape.first().copied().unwrap_or(0),
-            row_len,
+            row_len: row.checked_len()?,
             spec,
             from,
             block: Bytes::zeroed(0),

@@ -101,11 +101,8 @@ fn header(path: &Path) -> Result<Header, Error> {
         .map_err(|_| source.truncated(8, start.as_slice().len() as u64))?;
     let header_len = u64::from_le_bytes(start);
     if header_len > MAX_HEADER {
-        return Err(Error::Data(DataError::WrongMagic {
-            path: path.to_path_buf(),
-            expected: "the length of a header".to_owned(),
-            found: start.to_vec(),
-        }));
+        let expected = "the length of a header";
+        return Err(DataError::wrong_magic(path, expected, &start));
     }
     source.check_len(8 + header_len)?;
     let header = source.take(header_len as usize)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::error::{DataError, Error, ValueError};
+use crate::error::{DataError, Error};
 use crate::ffi::Mapped;
 use crate::host::{Bytes, HostArray, TensorSpec};
 
@@ -37,11 +37,8 @@ impl<'a> Source<'a> {
                 .fill_buf()
                 .map_err(|error| unreadable(path, &error))?;
             if !start.starts_with(GZIP) {
-                return Err(Error::Data(DataError::WrongMagic {
-                    path: path.to_path_buf(),
-                    expected: "1f 8b".to_owned(),
-                    found: start[..start.len().min(4)].to_vec(),
-                }));
+                let start = &start[..start.len().min(4)];
+                return Err(DataError::wrong_magic(path, "1f 8b", start));
             }
             Source::new(path, MultiGzDecoder::new(buffered), None)
         } else {
@@ -87,8 +84,7 @@ impl<'a> Source<'a> {
 
     /// The elements of a dense array, which are all that is left. Large ones stay in their file until they are looked at.
     pub fn array_bytes(&mut self, spec: &TensorSpec) -> Result<Bytes, Error> {
-        let too_large = || Error::Value(ValueError::TensorTooLarge { spec: spec.clone() });
-        let wanted = spec.byte_len().ok_or_else(too_large)?;
+        let wanted = spec.checked_len()?;
         let header = self.taken;
         let expected = header + wanted as u64;
         self.check_len(expected)?;
@@ -129,9 +125,7 @@ impl<'a> Source<'a> {
 
     /// As [`Source::check_len`], for an array that follows what was read so far, and is all that follows.
     pub fn check_array(&self, spec: &TensorSpec) -> Result<(), Error> {
-        let too_large = || Error::Value(ValueError::TensorTooLarge { spec: spec.clone() });
-        let wanted = spec.byte_len().ok_or_else(too_large)?;
-        let expected = self.taken + wanted as u64;
+        let expected = self.taken + spec.checked_len()? as u64;
         self.check_len(expected)?;
         match self.len {
             Some(len) if len > expected => Err(self.too_long()),
@@ -158,12 +152,8 @@ impl<'a> Source<'a> {
         })
     }
 
-    pub fn malformed(&self, format: &'static str, reason: impl Into<String>) -> Error {
-        Error::Data(DataError::Malformed {
-            path: self.path.clone(),
-            format,
-            reason: reason.into(),
-        })
+    pub fn malformed(&self, format: &'static str, reason: impl ToString) -> Error {
+        DataError::malformed(&self.path, format, reason)
     }
 }
 

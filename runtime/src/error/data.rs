@@ -1,12 +1,12 @@
 //! What can be wrong with data files and datasets.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use thiserror::Error;
+use thiserror::Error as ThisError;
 
-use super::{hex, indented};
+use super::{Error, hex, indented};
 
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, ThisError)]
 pub enum DataError {
     #[error("cannot read {path}: {reason}")]
     FileUnreadable { path: PathBuf, reason: String },
@@ -64,6 +64,22 @@ pub enum DataError {
 }
 
 impl DataError {
+    pub(crate) fn malformed(path: &Path, format: &'static str, reason: impl ToString) -> Error {
+        Error::Data(DataError::Malformed {
+            path: path.to_path_buf(),
+            format,
+            reason: reason.to_string(),
+        })
+    }
+
+    pub(crate) fn wrong_magic(path: &Path, expected: &str, found: &[u8]) -> Error {
+        Error::Data(DataError::WrongMagic {
+            path: path.to_path_buf(),
+            expected: expected.to_owned(),
+            found: found.to_vec(),
+        })
+    }
+
     pub(super) fn code(&self) -> &'static str {
         match self {
             DataError::FileUnreadable { .. } => "E0701",

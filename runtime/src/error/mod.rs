@@ -28,17 +28,17 @@ use crate::ffi::Failure;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
-    Data(DataError),
+    Data(#[from] DataError),
     #[error(transparent)]
-    Value(ValueError),
+    Value(#[from] ValueError),
     #[error(transparent)]
-    Program(ProgramError),
+    Program(#[from] ProgramError),
     #[error(transparent)]
-    Checkpoint(CheckpointError),
+    Checkpoint(#[from] CheckpointError),
     #[error(transparent)]
-    Plugin(PluginError),
+    Plugin(#[from] PluginError),
     #[error(transparent)]
-    Hosts(HostsError),
+    Hosts(#[from] HostsError),
 }
 
 impl Error {

@@ -19,9 +19,7 @@ impl HostArray {
     /// Elements are little-endian; any non-zero byte is a true bool, and becomes 1.
     pub fn new(dtype: DType, shape: impl Into<Vec<usize>>, bytes: Bytes) -> Result<Self, Error> {
         let spec = TensorSpec::new(dtype, shape);
-        let expected = spec
-            .byte_len()
-            .ok_or_else(|| Error::Value(ValueError::TensorTooLarge { spec: spec.clone() }))?;
+        let expected = spec.checked_len()?;
         let found = bytes.as_slice().len();
         if found != expected {
             return Err(Error::Value(ValueError::ByteCount {

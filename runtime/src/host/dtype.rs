@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::error::ValueError;
+
 /// An element type of the language (keys are `u32[2]` by the time they get here).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DType {
@@ -121,6 +123,12 @@ impl TensorSpec {
             return None;
         }
         Some(if self.shape.contains(&0) { 0 } else { most })
+    }
+
+    /// As [`TensorSpec::byte_len`]; an error where that does not fit.
+    pub fn checked_len(&self) -> Result<usize, ValueError> {
+        self.byte_len()
+            .ok_or_else(|| ValueError::TensorTooLarge { spec: self.clone() })
     }
 }
 

@@ -27,12 +27,12 @@ impl Plugin {
     pub fn open(device: &Device, around: &Surroundings) -> Result<Plugin, Error> {
         let path = search::find(device, around)?;
         // One name for one file, so that a plugin is initialised once.
-        let path = path.canonicalize().map_err(|error| {
-            Error::Data(DataError::FileUnreadable {
+        let path = path
+            .canonicalize()
+            .map_err(|error| DataError::FileUnreadable {
                 path: path.clone(),
                 reason: error.to_string(),
-            })
-        })?;
+            })?;
         if cfg!(target_os = "linux") {
             elf::check(&path)?;
         }
