@@ -11,10 +11,12 @@ mod costs;
 mod execute;
 mod failure;
 mod hosts;
+mod job;
 mod loader;
 mod parallel;
 mod pipeline;
 mod progress;
+mod target;
 
 use clap::Parser;
 use cli::{Cli, Command};

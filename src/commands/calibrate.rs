@@ -2,11 +2,11 @@
 //!
 //! Only a report: choices that depended on the machine would make other programs of one source.
 
-use super::run::{At, client, version_text};
 use crate::execute::device::compile_options;
 use crate::failure::Failure;
 use crate::loader::DiskLoader;
 use crate::pipeline;
+use crate::target::{At, client, version_text};
 use std::path::Path;
 use std::time::Instant;
 use tpuc_compiler::opt::cost::device::CPU;

@@ -1,7 +1,6 @@
 //! `tpuc compile`: a program for devices that are not here, and what can be said of it.
 
 use super::fmt::write;
-use super::run::version_text;
 use crate::ahead::analyse::{self, Context, details};
 use crate::ahead::chip::{self, Chip};
 use crate::ahead::counts::{self, Counts};
@@ -14,6 +13,7 @@ use crate::failure::Failure;
 use crate::parallel;
 use crate::pipeline::{self, place_of};
 use crate::progress::Progress;
+use crate::target::version_text;
 use tpuc_compiler::plan::Plan;
 use tpuc_lang::source::Sources;
 use tpuc_runtime::client::{CompileOptions, Compiled, Topology};

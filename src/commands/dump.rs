@@ -1,12 +1,12 @@
 //! `tpuc dump-hlo`: what a program becomes, at any stage; and comparing it with a stored dump.
 
 use super::fmt::write;
-use super::run::{self, At};
 use crate::cli::{DumpArgs, Stage};
 use crate::costs;
 use crate::execute::{device::compile_options, mesh};
 use crate::failure::Failure;
 use crate::pipeline;
+use crate::target::{self, At};
 use similar::TextDiff;
 use std::fmt::Write;
 use std::path::Path;
@@ -89,7 +89,7 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
         }
         Stage::Stablehlo | Stage::Hlo | Stage::Tokens | Stage::Ast | Stage::Typed => {
             let device = match args.stage {
-                Stage::Hlo => Some(run::client(At::device(args.device.as_deref()), &around)?),
+                Stage::Hlo => Some(target::client(At::device(args.device.as_deref()), &around)?),
                 _ => None,
             };
             if let Some((client, _)) = &device {
@@ -216,7 +216,7 @@ fn modules(
         texts.push(match &device {
             None => module.to_text(args.locations),
             Some((client, plugin)) => {
-                let version = run::version_text(plugin.stablehlo_version());
+                let version = target::version_text(plugin.stablehlo_version());
                 let code = module.to_program(&version).map_err(pipeline::internal)?;
                 let options = compile_options(client);
                 let hlo = client.optimized_hlo(&func.name, &code, &signature, &options)?;

@@ -1,12 +1,13 @@
 //! `tpuc test`: the `test` blocks of files.
 
-use super::run::{At, How, Job, Target};
 use crate::cli::TestArgs;
 use crate::costs;
 use crate::execute::mesh;
 use crate::failure::Failure;
+use crate::job::{How, Job};
 use crate::pipeline;
 use crate::progress::Progress;
+use crate::target::{At, Target};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use tpuc_runtime::Surroundings;
