@@ -265,12 +265,15 @@ fn a_plugin_of_another_platform_is_refused() {
     );
 }
 
+/// Set where a test runs itself in another process.
+const AGAIN: &str = "TPUC_TEST_AGAIN";
+
 /// XLA ends the process for a flag that it does not know; here that is an error of the compilation.
 /// The variable is read once in a process, so the test runs itself in another one.
 #[test]
 fn a_misspelt_flag_in_the_environment_is_an_error() {
     const NAME: &str = "a_misspelt_flag_in_the_environment_is_an_error";
-    if std::env::var_os("XLA_FLAGS").is_some() {
+    if std::env::var_os(AGAIN).is_some() {
         let client = common::cpu();
         let options = CompileOptions::default();
         let error = client
@@ -285,7 +288,57 @@ fn a_misspelt_flag_in_the_environment_is_an_error() {
     }
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", NAME])
+        .env(AGAIN, "")
         .env("XLA_FLAGS", "--xla_no_such_flag=1")
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+const LOOP: &str = r#"
+module @loop {
+  func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<4xf32>
+    cond {
+      %n = stablehlo.constant dense<100> : tensor<i32>
+      %go = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %go : tensor<i1>
+    } do {
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %s = stablehlo.sine %y : tensor<4xf32>
+      stablehlo.return %next, %s : tensor<i32>, tensor<4xf32>
+    }
+    return %r#1 : tensor<4xf32>
+  }
+}
+"#;
+
+/// The CPU's compiler is told to make one function of it, unless the user says otherwise; that is said where the plugin
+/// is loaded, once in a process, so the test runs itself in another one.
+#[test]
+fn a_small_loop_is_one_function() {
+    const NAME: &str = "a_small_loop_is_one_function";
+    let asked = std::env::var_os(AGAIN).is_some();
+    let client = common::cpu();
+    let signature = common::signature(&[common::f32s([4])], &[common::f32s([4])], &[]);
+    let options = CompileOptions::default();
+    let hlo = client.optimized_hlo("loop", LOOP.as_bytes(), &signature, &options);
+    let hlo = hlo.unwrap();
+    assert_eq!(hlo.contains("xla_cpu_small_call"), !asked, "{hlo}");
+    let text = client.options_text(&options);
+    assert_eq!(text.contains("byte_threshold=0"), asked, "{text}");
+    if asked {
+        return;
+    }
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", NAME])
+        .env(AGAIN, "")
+        .env(
+            "XLA_FLAGS",
+            "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=0",
+        )
         .status()
         .unwrap();
     assert!(status.success());

@@ -79,8 +79,9 @@ impl Client {
     pub fn options_text(&self, options: &CompileOptions) -> String {
         let own: Vec<usize> = self.own_devices().collect();
         format!(
-            "{:?} {:?} {} {own:?}",
+            "{:?} {} {:?} {} {own:?}",
             self.flags,
+            self.extra_options,
             options.overrides,
             self.device_count()
         )

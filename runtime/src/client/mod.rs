@@ -75,6 +75,7 @@ pub struct Client {
     platform: Arc<str>,
     plugin: Arc<PathBuf>,
     flags: Arc<Vec<(String, OverrideValue)>>,
+    extra_options: Arc<str>,
     gathers: Gathers,
 }
 
@@ -141,6 +142,7 @@ impl Client {
             platform: platform.into(),
             plugin: Arc::new(path.to_path_buf()),
             flags: Arc::new(flags),
+            extra_options: plugin.extra_options().into(),
             gathers: Gathers::default(),
         })
     }

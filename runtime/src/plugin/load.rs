@@ -20,7 +20,20 @@ pub struct Plugin {
 
 /// XLA's own environment variable, taken out before any plugin is loaded: a misspelt flag in it would
 /// end the process. Its flags go with each compilation instead, where a misspelt one is an error.
-static FLAGS: OnceLock<Vec<(String, OverrideValue)>> = OnceLock::new();
+static FLAGS: OnceLock<Flags> = OnceLock::new();
+
+struct Flags {
+    each: Vec<(String, OverrideValue)>,
+    /// What [`EXTRA`] asked for, which compilations do not take.
+    extra: Vec<String>,
+}
+
+/// The flag with the options of single backends, none of which a plugin refuses.
+const EXTRA: &str = "xla_backend_extra_options";
+
+/// A loop whose turn moves fewer bytes than this becomes one function, run by one thread. XLA's CPU compiler would make kernels
+/// of it, and starting one takes a microsecond.
+const SMALL_LOOPS: &str = "xla_cpu_small_while_loop_byte_threshold=1048576";
 
 impl Plugin {
     /// Finds and loads the plugin of a device. Each way in which that fails is an error of its own.
@@ -96,21 +109,51 @@ impl Plugin {
 
     /// What `XLA_FLAGS` asked of every compilation.
     pub(crate) fn flags(&self) -> &'static [(String, OverrideValue)] {
-        FLAGS.get().map_or(&[], Vec::as_slice)
+        FLAGS.get().map_or(&[], |flags| &flags.each)
+    }
+
+    /// The options of its backend, for every compilation.
+    pub(crate) fn extra_options(&self) -> String {
+        extra_options(&self.path)
     }
 }
 
 fn is_libtpu(path: &Path) -> bool {
+    is_called(path, "libtpu")
+}
+
+fn is_called(path: &Path, part: &str) -> bool {
     let name = path.file_name();
-    name.is_some_and(|name| name.to_string_lossy().contains("libtpu"))
+    name.is_some_and(|name| name.to_string_lossy().contains(part))
+}
+
+fn extra_options(path: &Path) -> String {
+    let own = is_called(path, "cpu").then(|| SMALL_LOOPS.to_owned());
+    let asked = FLAGS.get().into_iter().flat_map(|flags| &flags.extra);
+    let all: Vec<String> = own.into_iter().chain(asked.cloned()).collect();
+    all.join(",")
 }
 
 /// Sets up the environment that plugins read while they load.
 fn prepare(path: &Path) {
     FLAGS.get_or_init(|| {
         let text = ffi::take_env("XLA_FLAGS").unwrap_or_default();
-        parse_flags(&text.to_string_lossy())
+        let all = parse_flags(&text.to_string_lossy());
+        let (extra, each) = all.into_iter().partition(|(name, _)| name == EXTRA);
+        let extra: Vec<(String, OverrideValue)> = extra;
+        let extra = extra.into_iter().filter_map(|(_, value)| match value {
+            OverrideValue::Text(text) => Some(text),
+            _ => None,
+        });
+        Flags {
+            each,
+            extra: extra.collect(),
+        }
     });
+    let extra = extra_options(path);
+    if !extra.is_empty() {
+        ffi::default_env("XLA_FLAGS", &format!("--{EXTRA}={extra}"));
+    }
     // Plugins log what they are doing to the terminal, from this level down only what is wrong.
     ffi::default_env("TF_CPP_MIN_LOG_LEVEL", "2");
     if is_libtpu(path) && !has_tpu(Path::new("/sys/bus/pci/devices")) {
