@@ -301,7 +301,11 @@ fn what_is_wrong_with_a_checkpoint_is_said() {
     expect(
         &place.run(&["--resume"]),
         2,
-        &["error[E0743]", "another program"],
+        &[
+            "error[E0743]",
+            "another program",
+            "saved with `--set EPOCHS=3 --opt 1` on one device, and this is `--opt 1` on one device",
+        ],
     );
     let last = place.checkpoints().pop().expect("a checkpoint");
     let whole = fs::read(&last).expect("readable");

@@ -1,7 +1,7 @@
 //! Checkpoints: the values of a running program at a place in it, in files of a folder.
 //!
 //! A checkpoint is a safetensors file whose arrays are the values by number, and beside them `program` (which program
-//! they are of), `place` (where it stood) and `digest` (of all the others). Values that a loop does not change are in
+//! they are of), `how` (how it was run), `place` (where it stood) and `digest` (of all the others). Values that a loop does not change are in
 //! a file of their own, written once and named by its digest in `shared`. Files are written beside and renamed, so
 //! whatever happens the last complete checkpoint stays.
 
@@ -31,10 +31,19 @@ pub struct Checkpoint {
     pub values: Vec<(u32, HostArray)>,
 }
 
+/// What checkpoints are of.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Only where it is the same can a run go on.
+    pub digest: Digest,
+    /// How it is run, in the user's words: for saying what is different where it is not the same.
+    pub how: String,
+}
+
 /// A folder of checkpoints of one program.
 pub struct Folder {
     path: PathBuf,
-    program: Digest,
+    program: Program,
     /// How many checkpoints stay.
     keep: usize,
     /// Held while this process may write.
@@ -42,6 +51,7 @@ pub struct Folder {
 }
 
 const PROGRAM: &str = "program";
+const HOW: &str = "how";
 const PLACE: &str = "place";
 const DIGEST: &str = "digest";
 const SHARED: &str = "shared";
@@ -51,7 +61,7 @@ const LOCK: &str = ".lock";
 
 impl Folder {
     /// Makes the folder if there is none. Errors when it cannot be written, or another process writes there.
-    pub fn open(path: &Path, program: Digest, keep: usize) -> Result<Folder, Error> {
+    pub fn open(path: &Path, program: Program, keep: usize) -> Result<Folder, Error> {
         save::writable_folder(path)?;
         Ok(Folder {
             keep: keep.max(1),
@@ -61,7 +71,7 @@ impl Folder {
     }
 
     /// A folder in which another host writes.
-    pub fn to_read(path: &Path, program: Digest) -> Folder {
+    pub fn to_read(path: &Path, program: Program) -> Folder {
         Folder {
             path: path.to_path_buf(),
             program,
@@ -100,6 +110,8 @@ impl Folder {
             HostArray::from_elements([place.len()], &place)?,
         ));
         arrays.push((SHARED.into(), HostArray::from_elements([32], shared)?));
+        let how = self.program.how.as_bytes();
+        arrays.push((HOW.into(), HostArray::from_elements([how.len()], how)?));
         write(&path, arrays)?;
         self.clean();
         Ok(path)
@@ -163,12 +175,15 @@ impl Folder {
     }
 
     fn check_program(&self, path: &Path, arrays: &[(String, HostArray)]) -> Result<(), Error> {
-        let same = named(arrays, PROGRAM).is_some_and(|a| a.bytes() == self.program);
+        let same = named(arrays, PROGRAM).is_some_and(|a| a.bytes() == self.program.digest);
         if same {
             return Ok(());
         }
+        let saved = named(arrays, HOW).map(|how| String::from_utf8_lossy(how.bytes()));
+        let differs = saved.filter(|saved| *saved != self.program.how);
         Err(Error::Checkpoint(CheckpointError::OfOther {
             path: path.to_path_buf(),
+            differs: differs.map(|saved| (saved.into_owned(), self.program.how.clone())),
         }))
     }
 
@@ -179,7 +194,7 @@ impl Folder {
             .collect();
         arrays.push((
             PROGRAM.into(),
-            HostArray::from_elements([32], &self.program)?,
+            HostArray::from_elements([32], &self.program.digest)?,
         ));
         Ok(arrays)
     }
@@ -331,8 +346,15 @@ mod tests {
         }
     }
 
+    fn of(program: &str) -> Program {
+        Program {
+            digest: digest_of(program),
+            how: format!("`--set P={program}`"),
+        }
+    }
+
     fn folder(dir: &Path, program: &str) -> Folder {
-        Folder::open(dir, digest_of(program), 2).unwrap()
+        Folder::open(dir, of(program), 2).unwrap()
     }
 
     fn shared(folder: &Folder) -> Digest {
@@ -365,7 +387,7 @@ mod tests {
     #[test]
     fn what_need_not_stay_goes_before_anything_is_written() {
         let dir = tempfile::tempdir().unwrap();
-        let many = Folder::open(dir.path(), digest_of("p"), 9).unwrap();
+        let many = Folder::open(dir.path(), of("p"), 9).unwrap();
         let shared = shared(&many);
         for i in 1..=5 {
             many.write(&checkpoint(i, 0.0), &shared).unwrap();
@@ -394,13 +416,13 @@ mod tests {
         }
         let first = folder(dir.path(), "p");
         assert!(first.list().is_empty());
-        let second = Folder::open(dir.path(), digest_of("p"), 2).err().unwrap();
+        let second = Folder::open(dir.path(), of("p"), 2).err().unwrap();
         assert_eq!(second.code(), "E0745");
         let shared = shared(&first);
         for i in 1..=4 {
             first.write(&checkpoint(i, 0.0), &shared).unwrap();
         }
-        let reader = Folder::to_read(dir.path(), digest_of("p"));
+        let reader = Folder::to_read(dir.path(), of("p"));
         assert_eq!(reader.list().len(), 2);
         assert!(others.iter().all(|name| dir.path().join(name).is_file()));
         drop(first);
@@ -413,8 +435,14 @@ mod tests {
         let mine = folder(dir.path(), "p");
         let shared = shared(&mine);
         let path = mine.write(&checkpoint(1, 0.5), &shared).unwrap();
-        let other = Folder::to_read(dir.path(), digest_of("q"));
-        assert_eq!(other.read(&path).unwrap_err().code(), "E0743");
+        let other = Folder::to_read(dir.path(), of("q"));
+        let error = other.read(&path).unwrap_err();
+        assert_eq!(error.code(), "E0743");
+        let said = error.to_string();
+        assert!(
+            said.contains("saved with `--set P=p`, and this is `--set P=q`"),
+            "{said}"
+        );
         let whole = fs::read(&path).unwrap();
         for at in [0, whole.len() / 2, whole.len() - 1] {
             let mut bytes = whole.clone();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tpuc_compiler::plan::{self, Carried, Plan, Slot, StepKind};
 use tpuc_lang::span::Span;
-use tpuc_runtime::checkpoint::{Checkpoint, Digest, Folder, Place, digest_of};
+use tpuc_runtime::checkpoint::{Checkpoint, Digest, Folder, Place, Program, digest_of};
 use tpuc_runtime::client::Upload;
 use tpuc_runtime::host::HostArray;
 
@@ -26,6 +26,8 @@ pub struct Options {
     pub resume: bool,
     /// How to go on after an interruption.
     pub command: String,
+    /// What belongs to the program among the options, as they are written.
+    how: String,
 }
 
 impl Options {
@@ -39,9 +41,18 @@ impl Options {
             every: args.every,
             keep: args.keep,
             resume: args.resume,
+            how: how(args),
             command: format!("tpuc {}", command.join(" ")),
         })
     }
+}
+
+/// The options that make a program another one.
+fn how(args: &RunArgs) -> String {
+    let set = args.program.set.iter();
+    let mut parts: Vec<String> = set.map(|(n, v)| format!("--set {n}={v}")).collect();
+    parts.push(format!("--opt {}", args.program.opt));
+    format!("`{}`", parts.join(" "))
 }
 
 /// An argument as a shell takes it.
@@ -89,7 +100,15 @@ impl Checkpoints {
                     .into(),
             });
         }
-        let program = identity(plan);
+        let devices: usize = plan.mesh.iter().map(|(_, size)| size).product();
+        let on = match devices {
+            1 => "one device",
+            _ => "several devices",
+        };
+        let program = Program {
+            digest: identity(plan),
+            how: format!("{} on {on}", options.how),
+        };
         let folder = match silent {
             true => Folder::to_read(&options.folder, program),
             false => Folder::open(&options.folder, program, options.keep)?,

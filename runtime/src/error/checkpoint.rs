@@ -10,8 +10,12 @@ pub enum CheckpointError {
     Damaged { path: PathBuf, reason: String },
     #[error("{path} is no checkpoint of tpuc")]
     Foreign { path: PathBuf },
-    #[error("the checkpoint {path} is of another program, or of this one before it was changed")]
-    OfOther { path: PathBuf },
+    #[error("the checkpoint {path} is of another program, or of this one before it was changed{}", .differs.as_ref().map_or(String::new(), |(saved, now)| format!(": it was saved with {saved}, and this is {now}")))]
+    OfOther {
+        path: PathBuf,
+        /// How the program was run that saved it, and how this one is, where that is not the same.
+        differs: Option<(String, String)>,
+    },
     #[error("another run writes its checkpoints to {path}")]
     InUse { path: PathBuf },
 }
@@ -58,6 +62,7 @@ pub(super) mod tests {
             },
             CheckpointError::OfOther {
                 path: "/run/checkpoint-00000003.safetensors".into(),
+                differs: Some((text("`--opt 1`"), text("`--opt 2`"))),
             },
             CheckpointError::InUse {
                 path: "/run".into(),
