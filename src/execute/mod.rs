@@ -8,6 +8,7 @@ mod effects;
 pub mod interpreter;
 pub mod mesh;
 pub mod profile;
+pub mod profile_report;
 mod sources;
 mod streams;
 pub mod watched;
