@@ -8,9 +8,11 @@
 //! %3 = reshape %2 : f32[n]
 //! %4 = slice[0:n, 1:2] %x : f32[n, 1]
 //! %5 = reshape %4 : f32[n]
-//! %1 = add %3, %5 : f32[n]
+//! %6 = add %3, %5 : f32[n]
+//! %1 = barrier %6 : f32[n]
 //! ```
 //!
+//! The result is held, for where another reduction takes it, XLA gives both to a library, with each slice as an array of its own.
 //! The elements are taken in the order in which the primitive takes them. A sum of −0 alone is −0, not +0.
 
 use super::copy::{Copier, Rewrite, rewrite};
@@ -38,7 +40,8 @@ impl Rewrite for ShortReduce {
                 let x = c.value(inst.args[0]);
                 c.at(inst.results.first());
                 let result = in_turn(c, *op, axes, x);
-                c.set(inst.results[0], result);
+                let held = c.b.op(Op::Barrier, &[result]);
+                c.set(inst.results[0], held);
             }
             _ => c.keep(self, inst),
         }
