@@ -75,6 +75,7 @@ snapshots! {
     missing_brace_at_the_end: "main {\n    if x {\n        print(\"a\");\n";
     end_of_file: "fn f(x: f32) -> f32 { x }\nconst A =";
     end_of_file_in_string: "main { print(\"abc";
+    brace_in_the_middle: "fn f() {\n    let y = 1;\n        y = 2;\n    }\n    y = 3;\n}\n\nfn g() { }\n";
     brace_too_many: "fn f() {\n    if a { } }\n}\n\nfn g() { }\n";
     nested_too_deeply: concat!("const A = ", include_str!("programs/deep.txt"), "\n");
     errors_in_every_function: "fn f() { let a = ; let b = ); }\nfn g(x: ) { let c = * 2; c }\nfn h() { d d; }\n";

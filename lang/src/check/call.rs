@@ -38,12 +38,7 @@ impl<'a> Cx<'a, '_> {
     ) -> Expr {
         let f = self.fn_ref(callee);
         let Some(f) = f.filter(|_| !is_misordered(args, named)) else {
-            // Their own errors are still worth reporting.
-            for arg in args.iter().chain(named.iter().map(|(_, e)| e)) {
-                if !self.is_function(arg) && !is_static_only(arg) {
-                    self.expr(arg, None);
-                }
-            }
+            self.arguments_alone(args, named);
             return bad(span);
         };
         match &f {
@@ -91,6 +86,20 @@ impl<'a> Cx<'a, '_> {
                 self.call_applied(&f, exprs, want, span)
             }
         }
+    }
+
+    /// The arguments of a call that cannot be checked: their own errors are still worth reporting, but not that nothing
+    /// tells the parameters of a call among them. The parameter that it is for might have.
+    fn arguments_alone(&mut self, args: &'a [ast::Expr], named: &'a [(Ident, ast::Expr)]) {
+        let mark = self.w.diagnostics.len();
+        for arg in args.iter().chain(named.iter().map(|(_, e)| e)) {
+            if !self.is_function(arg) && !is_static_only(arg) {
+                self.expr(arg, None);
+            }
+        }
+        let mut found = self.w.diagnostics.split_off(mark);
+        found.retain(|d| d.code.0 != "E0315");
+        self.w.diagnostics.append(&mut found);
     }
 
     fn call_applied(
@@ -173,11 +182,7 @@ impl<'a> Cx<'a, '_> {
     ) -> Expr {
         let signature = self.signature(id);
         let Some(given) = self.match_args(id, &signature, args, named, span) else {
-            for arg in args.iter().chain(named.iter().map(|(_, e)| e)) {
-                if !self.is_function(arg) {
-                    self.expr(arg, None);
-                }
-            }
+            self.arguments_alone(args, named);
             return match self.closed_ret(&signature) {
                 // What follows is checked against the result all the same.
                 Some(ty) => Expr { ty, ..bad(span) },

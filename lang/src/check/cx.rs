@@ -3,8 +3,8 @@
 use super::infer::Infer;
 use super::konst::Const;
 use super::load::ModuleId;
-use super::missing::Missing;
 use super::problem::Problem;
+use super::repeats::Subject;
 use super::require::{Guard, Need, Requirement};
 use super::scope::{Binder, Bound, Scope};
 use super::show::Names;
@@ -124,8 +124,10 @@ impl<'a, 'w> Cx<'a, 'w> {
 
     pub fn report(&mut self, problem: Problem) {
         self.name_literals();
-        self.w.missing.extend(Missing::of(&problem, self.body));
         let mut diagnostic = problem.diagnostic(&self.names);
+        let text = self.w.text(diagnostic.primary.span);
+        let subject = Subject::of(&problem, self.body, text);
+        self.w.subjects.extend(subject);
         self.show_origins(&mut diagnostic);
         self.w.diagnostics.push(diagnostic);
     }

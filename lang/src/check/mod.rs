@@ -31,13 +31,13 @@ mod limits;
 mod lint;
 mod load;
 mod loops;
-mod missing;
 pub mod near;
 mod ops;
 mod order;
 mod origin;
 mod poly;
 mod problem;
+mod repeats;
 mod require;
 mod scope;
 mod shape;
@@ -61,8 +61,8 @@ use crate::typed::{Elem, Program, TestDef, Ty};
 use cx::{Cx, Place};
 use konst::Const;
 use load::{Loaded, ROOT};
-use missing::Missing;
 use problem::Problem;
+use repeats::Subject;
 use show::Alias;
 pub(crate) use show::Names;
 use std::collections::HashMap;
@@ -100,10 +100,10 @@ fn check_once(file_name: &str, text: &str, loader: &dyn Loader, options: &Option
     let sets = set_options(&mut loaded.sources, &options.consts);
     let mesh = mesh_options(&mut loaded.sources, &options.mesh);
     let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
-    let (program, found, missing) = check_loaded(&loaded, loader, &sets, mesh);
+    let (program, found, subjects) = check_loaded(&loaded, loader, &sets, mesh);
     diagnostics.extend(found);
     tidy(&mut diagnostics);
-    missing::gather(&mut diagnostics, &missing);
+    repeats::gather(&mut diagnostics, &subjects);
     let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
     Checked {
         program: (!failed).then_some(program),
@@ -168,7 +168,7 @@ fn check_loaded(
     loader: &dyn Loader,
     sets: &[Set],
     mesh: Vec<(Ident, i64)>,
-) -> (Program, Vec<Diagnostic>, HashMap<Span, Missing>) {
+) -> (Program, Vec<Diagnostic>, HashMap<Span, Subject>) {
     let mut w = World::new(loaded, loader);
     w.mesh_options = mesh;
     apply_sets(&mut w, sets);
@@ -208,7 +208,7 @@ fn check_loaded(
         Cx::new(&mut w, id, Place::Pure, Rc::default()).lint_imports();
     }
     program.fns = std::mem::take(&mut w.typed_fns);
-    (program, w.diagnostics, w.missing)
+    (program, w.diagnostics, w.subjects)
 }
 
 /// Gives the constants of the file the values of the options.

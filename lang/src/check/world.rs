@@ -4,8 +4,8 @@ use super::facts::Facts;
 use super::keys::KeyFacts;
 use super::konst::Const;
 use super::load::{Loaded, ModuleId, PRELUDE, ROOT};
-use super::missing::Missing;
 use super::problem::Problem;
+use super::repeats::Subject;
 use super::require::Requirement;
 use super::show::{Alias, Names};
 use crate::ast::{self, ItemKind, Name};
@@ -127,8 +127,8 @@ pub struct World<'a> {
     pub facts: Vec<Facts>,
     pub keys: Vec<KeyFacts>,
     pub diagnostics: Vec<Diagnostic>,
-    /// The places at which something is missing, and what.
-    pub missing: HashMap<Span, Missing>,
+    /// What the problems are about that may be told of several times, by their places.
+    pub subjects: HashMap<Span, Subject>,
     /// The bodies begun so far.
     pub bodies: u32,
     /// Constants, aliases and lambdas that are being worked out.
@@ -153,7 +153,7 @@ impl<'a> World<'a> {
             facts: Vec::new(),
             keys: Vec::new(),
             diagnostics: Vec::new(),
-            missing: HashMap::new(),
+            subjects: HashMap::new(),
             bodies: 0,
             open_definitions: 0,
         };

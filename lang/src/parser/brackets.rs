@@ -9,6 +9,9 @@ use super::error::SyntaxError;
 use crate::lexer::token::{Tok, Token};
 use crate::span::{FileId, Span};
 
+/// No line that someone wrote has more tokens.
+const LONGEST_LINE: usize = 1000;
+
 pub struct Balanced {
     pub tokens: Vec<Balance>,
     pub errors: Vec<SyntaxError>,
@@ -290,7 +293,9 @@ impl Balancer<'_> {
             Tok::RBrace => kind == Kind::Record || kind == Kind::Block,
             _ => kind == Kind::Interpolation,
         };
-        let partner = self.partner(matches).filter(|&at| !self.is_stray(i, at));
+        let partner = self.partner(matches);
+        let is_stray = |at: &usize| self.is_stray(i, *at) || self.leaves_item_open(i, *at);
+        let partner = partner.filter(|at| !is_stray(at));
         let Some(at) = partner else {
             if !self.ends_unclosed_string(i) {
                 self.out.errors.push(SyntaxError::Unopened {
@@ -331,7 +336,7 @@ impl Balancer<'_> {
             return false;
         }
         let mut open = inner.len();
-        for pair in self.tokens[i..].windows(2) {
+        for pair in self.tokens[i..].windows(2).take(LONGEST_LINE) {
             let gap = &self.text[pair[0].end as usize..pair[1].start as usize];
             if gap.contains('\n') {
                 return false;
@@ -342,6 +347,45 @@ impl Balancer<'_> {
                 _ => {}
             }
             if open == 0 {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether a brace at `i` would end an item at a level in whose middle it stands: what follows is none, further in,
+    /// and another brace is there to end it.
+    fn leaves_item_open(&self, i: usize, at: usize) -> bool {
+        let follows = |n: usize| self.tokens.get(i + n).map(|t| &t.tok);
+        let is_brace = self.tokens[i].tok == Tok::RBrace;
+        let ends = matches!(follows(1), None | Some(Tok::Vjp | Tok::Const | Tok::Mesh));
+        if !is_brace || at != 1 || self.levels[1].kind != Kind::Block || ends {
+            return false;
+        }
+        let gap = |a: &Token, b: &Token| &self.text[a.end as usize..b.start as usize];
+        let pairs = || self.tokens[i..].windows(2).enumerate();
+        // Where the line starts, if the token is the first on one.
+        let column = |(a, b): (&Token, &Token)| {
+            let gap = gap(a, b);
+            gap.rfind('\n').map(|n| gap.len() - n - 1)
+        };
+        let is_inside = pairs()
+            .next()
+            .is_some_and(|(_, p)| column((&p[0], &p[1])).is_some_and(|c| c > 0));
+        if !is_inside || self.begins_item(i + 1) {
+            return false;
+        }
+        let mut depth = 0;
+        for (n, pair) in pairs() {
+            match pair[1].tok {
+                Tok::LBrace => depth += 1,
+                Tok::RBrace => depth -= 1,
+                _ if column((&pair[0], &pair[1])) == Some(0) && self.begins_item(i + n + 1) => {
+                    return false;
+                }
+                _ => {}
+            }
+            if depth < 0 {
                 return true;
             }
         }

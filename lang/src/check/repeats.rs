@@ -1,4 +1,4 @@
-//! A name that nothing defines is one mistake, however often it is used: its later uses become labels of the first.
+//! What is wrong with one name is one mistake, however often the name is used: its later uses become labels of the first.
 
 use super::problem::Problem;
 use crate::ast::Name;
@@ -6,22 +6,44 @@ use crate::diag::Diagnostic;
 use crate::span::Span;
 use std::collections::HashMap;
 
+/// The errors that are about one name.
+const CODES: [&str; 5] = ["E0201", "E0202", "E0204", "E0308", "E0322"];
 /// The uses that a message shows besides the first.
 const MAX_SHOWN: usize = 3;
 
-/// What would have to be defined.
+/// What would have to be mended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Missing {
+pub struct Subject {
     name: Name,
-    is_type: bool,
-    /// The body in which it would be, if it is no item.
+    fault: Fault,
+    /// The body in which it is, if it is no item.
     body: Option<u32>,
 }
 
-impl Missing {
-    /// What a problem says is missing, with the place that it says it of.
-    pub fn of(problem: &Problem, body: u32) -> Option<(Span, Missing)> {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Fault {
+    Unknown,
+    UnknownType,
+    /// A field that records of a type do not have.
+    NoField(String),
+    NotCallable,
+}
+
+impl Subject {
+    /// What a problem is about, with the place that it is told of. `text` is what stands there.
+    pub fn of(problem: &Problem, body: u32, text: &str) -> Option<(Span, Subject)> {
+        let local = |span: Span, name: Name, fault| {
+            let body = Some(body);
+            Some((span, Subject { name, fault, body }))
+        };
         let (name, span, what) = match problem {
+            Problem::NoField { span, name, ty, .. } => {
+                let of = Fault::NoField(format!("{ty:?}"));
+                return local(*span, name.clone(), of);
+            }
+            Problem::NotCallable { span, .. } => {
+                return local(*span, text.into(), Fault::NotCallable);
+            }
             Problem::UnknownName {
                 what,
                 name,
@@ -38,23 +60,26 @@ impl Missing {
             _ => return None,
         };
         let is_item = matches!(what, "function" | "type" | "module" | "mesh axis");
-        let missing = Missing {
+        let subject = Subject {
             name: name.clone(),
-            is_type: what == "type",
+            fault: match what {
+                "type" => Fault::UnknownType,
+                _ => Fault::Unknown,
+            },
             body: (!is_item).then_some(body),
         };
-        Some((*span, missing))
+        Some((*span, subject))
     }
 }
 
-/// Leaves the first use of everything missing, in the order of the diagnostics.
-pub fn gather(diagnostics: &mut Vec<Diagnostic>, missing: &HashMap<Span, Missing>) {
-    let mut first: HashMap<&Missing, usize> = HashMap::new();
+/// Leaves the first error about each subject, in the order of the diagnostics.
+pub fn gather(diagnostics: &mut Vec<Diagnostic>, subjects: &HashMap<Span, Subject>) {
+    let mut first: HashMap<&Subject, usize> = HashMap::new();
     let mut kept: Vec<Diagnostic> = Vec::new();
     let mut unshown: HashMap<usize, usize> = HashMap::new();
     for d in std::mem::take(diagnostics) {
-        let of = missing.get(&d.primary.span);
-        let Some(of) = of.filter(|_| matches!(d.code.0, "E0201" | "E0202" | "E0204")) else {
+        let of = subjects.get(&d.primary.span);
+        let Some(of) = of.filter(|_| CODES.contains(&d.code.0)) else {
             kept.push(d);
             continue;
         };
