@@ -199,6 +199,14 @@ proptest! {
         formatted(&text);
         formatted(&relaid(&words, &gaps));
     }
+
+    #[test]
+    fn what_follows_a_block_settles(expr in expression(), gaps in prop::collection::vec(0..99u8, 1..20)) {
+        let text = format!("main {{ for i in a {{ }} ({expr},); while a {{ b = 1; }} [{expr}]; if a {{ b = 1; }} ({expr}) }}");
+        let words = words(&text);
+        formatted(&text);
+        formatted(&relaid(&words, &gaps));
+    }
 }
 
 /// A longer name in place of a short one that is no keyword.

@@ -101,7 +101,7 @@ impl Layout<'_> {
     }
 
     fn last_comma(&self, open: usize, close: usize, elements: &[Element]) -> LastComma {
-        let call = open > 0 && {
+        let call = open > 0 && !self.pieces[open].starts_statement && {
             let before = &self.pieces[open - 1].tok;
             before.ends_operand() || *before == Tok::Fn
         };

@@ -23,7 +23,9 @@ pub fn space_between(a: &Piece, b: &Piece) -> bool {
         return false;
     }
     match b.tok {
-        Tok::LParen | Tok::LBracket => !(a.tok.ends_operand() || a.tok == Tok::Fn),
+        Tok::LParen | Tok::LBracket => {
+            b.starts_statement || !(a.tok.ends_operand() || a.tok == Tok::Fn)
+        }
         _ => true,
     }
 }

@@ -118,7 +118,9 @@ impl Preparer<'_> {
         }
         let mut partner = index;
         match token.tok {
-            Tok::LParen | Tok::LBracket | Tok::LBrace => self.open(index, &token.tok),
+            Tok::LParen | Tok::LBracket | Tok::LBrace => {
+                self.open(index, &token.tok, starts_statement)
+            }
             Tok::RParen | Tok::RBracket | Tok::RBrace => {
                 if self.levels.len() > 1
                     && let Some(level) = self.levels.pop()
@@ -146,9 +148,10 @@ impl Preparer<'_> {
         end
     }
 
-    fn open(&mut self, index: usize, tok: &Tok) {
+    fn open(&mut self, index: usize, tok: &Tok, starts_statement: bool) {
         let before = |n: usize| index.checked_sub(n).map(|i| &self.out[i].tok);
-        let call = before(1).is_some_and(|t| t.ends_operand() || *t == Tok::Fn);
+        let call =
+            !starts_statement && before(1).is_some_and(|t| t.ends_operand() || *t == Tok::Fn);
         self.levels.push(Level {
             open: index,
             tok: Some(tok.clone()),
