@@ -236,7 +236,7 @@ impl<B: Backend> Executor<'_, B> {
     }
 
     /// Enters a loop; gives the iteration to begin with.
-    pub(super) fn begin(&mut self, carried: &[Carried], last_use: &[Slot]) -> usize {
+    pub(super) fn begin(&mut self, carried: &[Carried]) -> usize {
         self.depth += 1;
         if self.depth == 1
             && let Some(checkpoints) = &mut self.checkpoints
@@ -246,7 +246,7 @@ impl<B: Backend> Executor<'_, B> {
         match self.resumed.take() {
             Some((_, iteration)) => iteration,
             None => {
-                self.enter(carried, last_use);
+                self.enter(carried);
                 0
             }
         }

@@ -208,7 +208,7 @@ impl<'a, B: Backend> Executor<'a, B> {
                 body,
             } => {
                 let outer = std::mem::replace(&mut self.carried, carried.clone());
-                for i in self.begin(carried, &step.last_use)..*length {
+                for i in self.begin(carried)..*length {
                     self.progress.iteration(i, *length);
                     let number =
                         HostArray::from_elements([], &[i as i32]).map_err(|e| at(e.into()))?;
@@ -229,7 +229,7 @@ impl<'a, B: Backend> Executor<'a, B> {
                 carried,
                 body,
             } => {
-                let mut done = self.begin(carried, &step.last_use);
+                let mut done = self.begin(carried);
                 loop {
                     self.steps(cond)?;
                     if !self.truth(*go).map_err(at)? {
@@ -318,16 +318,13 @@ impl<'a, B: Backend> Executor<'a, B> {
         Ok(matches!(self.fetch(slot)?.scalar(), Some(Scalar::B(true))))
     }
 
-    fn enter(&mut self, carried: &[Carried], last_use: &[Slot]) {
+    fn enter(&mut self, carried: &[Carried]) {
         let values: Vec<_> = carried
             .iter()
             .map(|c| self.slots[c.init.0 as usize].clone())
             .collect();
-        for slot in last_use
-            .iter()
-            .filter(|s| carried.iter().any(|c| c.init == **s))
-        {
-            self.slots[slot.0 as usize] = None;
+        for c in carried.iter().filter(|c| c.takes_init) {
+            self.slots[c.init.0 as usize] = None;
         }
         for (c, value) in carried.iter().zip(values) {
             self.slots[c.current.0 as usize] = value;

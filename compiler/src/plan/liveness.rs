@@ -3,21 +3,27 @@
 use super::{Carried, Slot, Step, StepKind};
 use std::collections::HashSet;
 
-/// Fills `last_use` of every step. `live_after`: slots read after the list. Gives the slots live before it.
+/// Fills `last_use` of every step, and what loops take as they begin. `live_after`: slots read after the list. Gives the slots live before it.
 ///
 /// What a loop's body reads from outside it stays live in the body, since the next iteration reads it again; it is
 /// the loop itself that uses it last.
 pub(super) fn mark(steps: &mut [Step], live_after: &HashSet<Slot>) -> HashSet<Slot> {
     let mut live = live_after.clone();
     for step in steps.iter_mut().rev() {
-        let mut reads = nested(&mut step.kind, &live);
+        let inside = nested(&mut step.kind, &live);
         let (own_reads, writes) = reads_and_writes(&step.kind);
+        let mut reads = inside.clone();
         reads.extend(own_reads);
         let mut held = reads.clone();
         held.extend(&writes);
         held.extend(left(&step.kind));
         step.last_use = held.difference(&live).copied().collect();
         step.last_use.sort_unstable();
+        if let StepKind::For { carried, .. } | StepKind::While { carried, .. } = &mut step.kind {
+            for c in carried {
+                c.takes_init = !live.contains(&c.init) && !inside.contains(&c.init);
+            }
+        }
         for slot in &writes {
             live.remove(slot);
         }

@@ -200,6 +200,8 @@ pub struct Carried {
     pub result: Slot,
     /// Whether `next` is made in the body, so that it is given up when it has moved on.
     pub next_is_own: bool,
+    /// Whether nothing reads `init` once the loop has begun, so that it is given up then.
+    pub takes_init: bool,
 }
 
 /// Which inputs of a program may give their memory to which outputs: for each input in `candidates`, the first

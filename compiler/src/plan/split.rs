@@ -199,6 +199,7 @@ impl<'f> Splitter<'f> {
                 next: next[i],
                 result: self.slot(inst.results[i]),
                 next_is_own: made.contains(&next[i]),
+                takes_init: false,
             })
             .collect();
         (carried, inner)
