@@ -15,6 +15,7 @@ mod job;
 mod loader;
 mod parallel;
 mod pipeline;
+mod program_file;
 mod progress;
 mod target;
 

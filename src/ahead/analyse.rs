@@ -6,7 +6,7 @@ use super::report::{
     Collective, Details, Holding, Hot, Loop, Memory, Precision, Time, Unfilled, Work,
 };
 use super::time;
-use crate::pipeline::place_of;
+use crate::program_file::place_of;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::opt::cost::of_func;
 use tpuc_lang::source::Sources;

@@ -1,7 +1,7 @@
 //! What holds the memory of a compiled program, in the words of its source.
 
 use super::report::Holding;
-use crate::pipeline::place_of;
+use crate::program_file::place_of;
 use std::collections::HashMap;
 use tpuc_compiler::ir::Func;
 use tpuc_lang::source::Sources;

@@ -6,6 +6,7 @@ use crate::execute::device::compile_options;
 use crate::failure::Failure;
 use crate::loader::DiskLoader;
 use crate::pipeline;
+use crate::program_file;
 use crate::target::{At, client, version_text};
 use std::path::Path;
 use std::time::Instant;
@@ -83,7 +84,7 @@ pub fn calibrate() -> Result<(), Failure> {
     let loader = DiskLoader::new(Path::new("calibrate.tl"), &around);
     let checked = check::check("calibrate.tl", PROGRAM, &loader, &Options::default());
     let Some(program) = checked.program else {
-        pipeline::print_diagnostics(&checked.diagnostics, &checked.sources);
+        program_file::print_diagnostics(&checked.diagnostics, &checked.sources);
         return Err(pipeline::internal("its own programs have errors"));
     };
     let names = ["data"].into_iter().chain(FIGURES.map(|f| f.name));

@@ -3,6 +3,7 @@
 use crate::cli::CheckArgs;
 use crate::failure::Failure;
 use crate::pipeline;
+use crate::program_file;
 use tpuc_lang::diag::Severity;
 use tpuc_lang::render;
 use tpuc_runtime::Surroundings;
@@ -11,7 +12,7 @@ use tpuc_runtime::Surroundings;
 /// lowers.
 pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     let around = Surroundings::of_process();
-    let mut checked = pipeline::check_file(&args.file, &args.program, &around)?;
+    let mut checked = program_file::check_file(&args.file, &args.program, &around)?;
     if let Some(program) = &checked.program {
         let scripts = program.main.iter().map(|b| ("main", b));
         let scripts = scripts.chain(program.tests.iter().map(|t| (t.name.as_str(), &t.body)));
@@ -27,11 +28,11 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
             render::json_lines(&checked.sources, &checked.diagnostics)
         );
     } else {
-        pipeline::print_diagnostics(&checked.diagnostics, &checked.sources);
+        program_file::print_diagnostics(&checked.diagnostics, &checked.sources);
     }
     let fails = |s| s == Severity::Error || args.deny.is_some();
     match checked.diagnostics.iter().any(|d| fails(d.severity)) {
-        true => Err(pipeline::failure(&checked.diagnostics)),
+        true => Err(program_file::failure(&checked.diagnostics)),
         false => Ok(()),
     }
 }

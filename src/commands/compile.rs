@@ -11,7 +11,8 @@ use crate::costs;
 use crate::execute::mesh;
 use crate::failure::Failure;
 use crate::parallel;
-use crate::pipeline::{self, place_of};
+use crate::pipeline;
+use crate::program_file::{self, place_of};
 use crate::progress::Progress;
 use crate::target::version_text;
 use tpuc_compiler::plan::Plan;
@@ -25,7 +26,7 @@ use tpuc_runtime::{Error, Surroundings, save};
 pub fn compile(args: &CompileArgs) -> Result<(), Failure> {
     let around = Surroundings::of_process();
     let progress = Progress::new();
-    let (mut program, sources) = pipeline::load(&args.file, &args.program, &around)?;
+    let (mut program, sources) = program_file::load(&args.file, &args.program, &around)?;
     let device = match &args.plugin {
         Some(name) => Device::parse(name)?,
         None => Device::Tpu,

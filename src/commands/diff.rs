@@ -3,6 +3,7 @@
 use crate::cli::{DiffArgs, ProgramArgs};
 use crate::failure::Failure;
 use crate::pipeline;
+use crate::program_file;
 use std::path::Path;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::opt::cost::{self, device::CPU};
@@ -51,7 +52,7 @@ pub fn diff(args: &DiffArgs) -> Result<(), Failure> {
 
 fn programs(path: &Path, args: &ProgramArgs, function: Option<&str>) -> Result<Vec<Func>, Failure> {
     let around = Surroundings::of_process();
-    let (program, sources) = pipeline::load(path, args, &around)?;
+    let (program, sources) = program_file::load(path, args, &around)?;
     let funcs = match function {
         Some(name) => vec![pipeline::function(&program, name, &sources)?],
         None => split(&pipeline::main_script(&program, &sources)?.0).programs,

@@ -6,6 +6,7 @@ use crate::costs;
 use crate::execute::{device::compile_options, mesh};
 use crate::failure::Failure;
 use crate::pipeline;
+use crate::program_file;
 use crate::target::{self, At};
 use similar::TextDiff;
 use std::fmt::Write;
@@ -43,7 +44,7 @@ fn compare(stored: &Path, text: &str, update: bool) -> Result<(), Failure> {
     if update {
         return write(stored, text);
     }
-    let old = pipeline::read(stored)?;
+    let old = program_file::read(stored)?;
     if old == text {
         return Ok(());
     }
@@ -62,7 +63,7 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
     if matches!(args.stage, Stage::Tokens | Stage::Ast) {
         return syntax(args);
     }
-    let (mut program, sources) = pipeline::load(&args.file, &args.program, &around)?;
+    let (mut program, sources) = program_file::load(&args.file, &args.program, &around)?;
     if args.stage == Stage::Typed {
         return Ok(dump::typed::program(&program, args.function.as_deref()));
     }
@@ -107,14 +108,14 @@ fn text(args: &DumpArgs) -> Result<String, Failure> {
 }
 
 fn syntax(args: &DumpArgs) -> Result<String, Failure> {
-    let text = pipeline::read(&args.file)?;
+    let text = program_file::read(&args.file)?;
     if args.stage == Stage::Tokens {
         return Ok(dump::tokens(&text));
     }
     let mut sources = Sources::default();
     let file = sources.add(args.file.display().to_string(), text.clone());
     let parsed = parser::parse(file, &text);
-    pipeline::print_diagnostics(&parsed.diagnostics, &sources);
+    program_file::print_diagnostics(&parsed.diagnostics, &sources);
     if parsed.diagnostics.is_empty() {
         Ok(dump::ast(&parsed.module))
     } else {
@@ -167,7 +168,7 @@ fn funcs(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Vec<Fu
 
 /// The functions that transforms are applied to, each once.
 fn callees(args: &DumpArgs, program: &Program, sources: &Sources) -> Result<Vec<Func>, Failure> {
-    let report = |d: Box<tpuc_lang::diag::Diagnostic>| pipeline::report(*d, sources);
+    let report = |d: Box<tpuc_lang::diag::Diagnostic>| program_file::report(*d, sources);
     match (&args.function, &program.main) {
         (Some(name), _) => {
             let instance = pipeline::instance(program, name, sources)?;

@@ -2,7 +2,7 @@
 
 use crate::cli::FmtArgs;
 use crate::failure::Failure;
-use crate::pipeline;
+use crate::program_file;
 use std::io::Read;
 use std::path::Path;
 use tpuc_lang::source::Sources;
@@ -27,14 +27,14 @@ fn format(file: &Path, check: bool) -> Result<(), Failure> {
     let from_stdin = file.as_os_str() == "-";
     let (text, shown) = match from_stdin {
         true => (stdin()?, "<stdin>".to_string()),
-        false => (pipeline::read(file)?, file.display().to_string()),
+        false => (program_file::read(file)?, file.display().to_string()),
     };
     let formatted = match tpuc_lang::fmt::format(&text) {
         Ok(formatted) => formatted,
         Err(diagnostics) => {
             let mut sources = Sources::default();
             sources.add(shown, text);
-            pipeline::print_diagnostics(&diagnostics, &sources);
+            program_file::print_diagnostics(&diagnostics, &sources);
             return Err(Failure::Program);
         }
     };

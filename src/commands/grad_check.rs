@@ -3,6 +3,7 @@
 use crate::cli::GradCheckArgs;
 use crate::failure::Failure;
 use crate::pipeline;
+use crate::program_file;
 use tpuc_compiler::interp::{self, Array, Precision};
 use tpuc_compiler::ir::{Func, Type};
 use tpuc_compiler::passes::{self, Stage};
@@ -18,7 +19,7 @@ const TOLERANCE: f64 = 1e-5;
 
 pub fn grad_check(args: &GradCheckArgs) -> Result<(), Failure> {
     let around = Surroundings::of_process();
-    let (program, sources) = pipeline::load(&args.file, &args.program, &around)?;
+    let (program, sources) = program_file::load(&args.file, &args.program, &around)?;
     let func = pipeline::bare_function(&program, &args.function, &sources)?;
     let func = passes::run(Stage::BeforeDerivatives, &func);
     let names = pipeline::input_names(&program, &args.function, &sources)?;
@@ -66,7 +67,7 @@ enum Trouble {
 impl Trouble {
     fn failure(self, sources: &Sources) -> Failure {
         match self {
-            Trouble::Refused(d) => pipeline::report(*d, sources),
+            Trouble::Refused(d) => program_file::report(*d, sources),
             Trouble::Interpreter(message) => Failure::runtime("E0793", message, None),
         }
     }

@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::hosts;
 use crate::job::{How, Job, located};
 use crate::pipeline;
+use crate::program_file;
 use crate::progress::Progress;
 use crate::target::{At, Target};
 use std::path::Path;
@@ -19,7 +20,7 @@ use tpuc_runtime::{Surroundings, save};
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let around = Surroundings::of_process();
     let progress = Progress::new();
-    let (mut program, sources) = pipeline::load(&args.file, &args.program, &around)?;
+    let (mut program, sources) = program_file::load(&args.file, &args.program, &around)?;
     if program.main.is_none() {
         return Err(Failure::Source {
             code: "E0601",

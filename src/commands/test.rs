@@ -6,6 +6,7 @@ use crate::execute::mesh;
 use crate::failure::Failure;
 use crate::job::{How, Job};
 use crate::pipeline;
+use crate::program_file;
 use crate::progress::Progress;
 use crate::target::{At, Target};
 use std::collections::HashSet;
@@ -18,7 +19,7 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
     let (mut passed, mut failed) = (0, 0);
     let mut worst = 0;
     for file in files(&args.path)? {
-        let (mut program, sources) = match pipeline::load(&file, &args.program, &around) {
+        let (mut program, sources) = match program_file::load(&file, &args.program, &around) {
             Ok(loaded) => loaded,
             // The other files have their tests none the less.
             Err(failure) => {
@@ -37,7 +38,7 @@ pub fn test(args: &TestArgs) -> Result<(), Failure> {
                 continue;
             }
             let result = pipeline::script(&program, &test.name, &test.body)
-                .map_err(|d| pipeline::report(*d, &sources))
+                .map_err(|d| program_file::report(*d, &sources))
                 .and_then(|(script, _)| {
                     let axes = mesh::axes(&program);
                     let plan = pipeline::plan(&script, axes, args.program.opt, costs, None);

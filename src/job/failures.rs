@@ -6,7 +6,8 @@ use crate::ahead::report::Holding;
 use crate::ahead::text;
 use crate::execute::device;
 use crate::failure::Failure;
-use crate::pipeline::{self, place_of};
+use crate::pipeline;
+use crate::program_file::{self, place_of};
 use tpuc_compiler::ir::{Func, Value};
 use tpuc_lang::source::Sources;
 use tpuc_lang::span::Span;
@@ -102,7 +103,7 @@ pub(super) fn place_in(func: &Func) -> Option<Span> {
 pub fn located(failure: Failure, span: Span, sources: &Sources) -> Failure {
     match failure {
         Failure::Placed(diagnostic) => {
-            pipeline::print_diagnostics(&[*diagnostic], sources);
+            program_file::print_diagnostics(&[*diagnostic], sources);
             Failure::Said
         }
         Failure::Runtime {

@@ -7,7 +7,7 @@ use crate::execute::device::Note;
 use crate::execute::profile::{Event, Kind, Label, Profiled};
 use crate::execute::profile_report::Profile;
 use crate::failure::Failure;
-use crate::pipeline::place_of;
+use crate::program_file::place_of;
 use std::time::Instant;
 use tpuc_compiler::ir::Func;
 use tpuc_compiler::opt::cost::lines;
