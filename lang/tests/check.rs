@@ -67,3 +67,18 @@ fn constants_can_be_set() {
     let found = checked("set.tl", text, &[("HID", "3"), ("LR", "1")]);
     assert!(outcome(&found).contains("zeros(shape=[DOUBLE=6])"));
 }
+
+/// Types that each hold the one before twice: the first that is too large is told of, not all that hold it.
+#[test]
+fn a_type_that_is_too_large_is_told_of_once() {
+    let types: Vec<String> = (1..60)
+        .map(|i| format!("type T{i} = (T{}, T{})\n", i - 1, i - 1))
+        .collect();
+    let found = checked(
+        "types.tl",
+        &format!("type T0 = f32\n{}", types.concat()),
+        &[],
+    );
+    let codes: Vec<&str> = found.diagnostics.iter().map(|d| d.code.0).collect();
+    assert_eq!(codes, ["E0339"]);
+}

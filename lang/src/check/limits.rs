@@ -4,6 +4,7 @@
 use super::cx::Cx;
 use super::infer::Infer;
 use super::problem::{Growth, Problem};
+use super::subst::has_error;
 use crate::span::Span;
 use crate::typed::Ty;
 
@@ -21,7 +22,8 @@ impl Cx<'_, '_> {
     pub fn type_fits(&mut self, ty: &Ty, span: Span) -> bool {
         let mut parts = MAX_PARTS;
         let fits = self.infer.fits(ty, MAX_DEPTH, &mut parts);
-        if !fits {
+        // One made of another that was too large has been reported with it.
+        if !fits && !has_error(ty) {
             self.report(Problem::TooLarge {
                 span,
                 what: Growth::Type,
