@@ -41,6 +41,9 @@ pub(super) fn split(b: &mut Builder, c: &Call) -> Value {
 pub(super) fn uniform(b: &mut Builder, c: &Call) -> Value {
     let out = c.out();
     let (lo, hi) = (c.args[1], c.args[2]);
+    // From 0 nothing is rounded; elsewhere the device multiplies and adds in one, and its compiler would not.
+    let from_zero = c.literal_int(1) == Some(0);
+    let lo = if from_zero { lo } else { hidden(b, lo) };
     uniform_between(b, c.args[0], &out, lo, hi)
 }
 

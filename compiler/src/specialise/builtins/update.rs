@@ -47,13 +47,17 @@ pub(super) fn take_along_axis(b: &mut Builder, c: &Call) -> Value {
     let rank = b.ty(x).rank();
     let axis = c.attrs.axis(rank, -1);
     let (xs, is) = (b.shape_of(x), b.shape_of(idx));
-    let common = |d: usize, own: usize| if d == axis { own } else { xs[d].max(is[d]) };
+    let common = |d: usize, own: usize| match xs[d] {
+        _ if d == axis => own,
+        1 => is[d],
+        n => n,
+    };
     let x_shape: Vec<usize> = (0..rank).map(|d| common(d, xs[d])).collect();
     let i_shape: Vec<usize> = (0..rank).map(|d| common(d, is[d])).collect();
     let x = b.broadcast_to(x, &x_shape);
     let idx = b.broadcast_to(idx, &i_shape);
     let column: Vec<usize> = i_shape.iter().copied().chain([1]).collect();
-    if xs[axis] == 0 {
+    if b.ty(x).numel() == 0 {
         // Of nothing there is nothing to take.
         return b.full(b.elem_of(x), &i_shape, 0.0);
     }

@@ -4,10 +4,11 @@ use super::args::{Args, Given, dim_attr, int_attr, ints_attr, pads_attr, shape_a
 use super::{Default, Kind, Out, Param, Row, opt, out, req, row};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
+use crate::check::konst::Const;
 use crate::check::problem::{Context, Problem};
 use crate::check::require::Need;
 use crate::check::shape;
-use crate::typed::{Attr, Builtin, Dim, Shape, ShapeItem, Static, Ty};
+use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Shape, ShapeItem, Static, Ty};
 
 const X: Param = req("x", Kind::Value);
 
@@ -21,7 +22,7 @@ pub const ROWS: &[Row] = &[
     row("stack",        Builtin::Stack,       &[req("arrays", Kind::Values), AXIS_0], stack),
     row("pad",          Builtin::Pad,
         &[X, req("widths", Kind::Pads), opt("mode", Kind::TextOrValue, Default::Text("constant")),
-          opt("constant_values", Kind::Value, Default::Literal(0.0)), opt("value", Kind::Value, Default::Absent)], pad),
+          opt("constant_values", Kind::Value, Default::Absent), opt("value", Kind::Value, Default::Absent)], pad),
     row("flip",         Builtin::Flip,        &[X, AXIS_ALL], flip),
     row("roll",         Builtin::Roll,        &[X, req("shift", Kind::IntsOrValues), AXIS_ALL], roll),
     row("repeat",       Builtin::Repeat,      &[X, req("repeats", Kind::Int), AXIS_ALL], repeat),
@@ -128,13 +129,20 @@ const PAD_MODES: &[&str] = &["constant", "edge", "reflect", "symmetric", "wrap"]
 /// `pad(x, widths, mode, constant_values)` as in NumPy; the constant may also stand in the mode's place.
 fn pad(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let in_place_of_mode = matches!(a.given[2], Given::Value(_)).then_some(2);
-    let short = matches!(a.given[4], Given::Value(_)).then_some(4);
+    let place = [2, 4, 3]
+        .into_iter()
+        .find(|&i| matches!(a.given[i], Given::Value(_)));
     let x = a.value(0);
-    let value = a.value(in_place_of_mode.or(short).unwrap_or(3));
+    let value = place.map(|i| a.value(i));
     let Given::Pads(pads) = a.given[1].clone() else {
         return None;
     };
     let (elem, dims) = cx.known_dims(&x, "pad")?;
+    let nothing = match elem {
+        ElemTy::Known(Elem::Bool) => Const::Bool(false),
+        _ => Const::Int(0),
+    };
+    let value = value.unwrap_or_else(|| cx.konst(nothing, None, a.span));
     cx.scalar_like(&value, "pad", &elem)?;
     let pads = match pads.as_slice() {
         [both] => vec![both.clone(); dims.len()],
