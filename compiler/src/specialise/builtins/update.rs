@@ -5,7 +5,7 @@ use super::attrs::Index;
 use super::index::{self, Plan};
 use crate::ir::num::Num;
 use crate::ir::op::{GatherDims, ScatterDims, ScatterOp};
-use crate::ir::{Builder, Elem, Op, Value};
+use crate::ir::{BinaryOp, Builder, Elem, Op, Value};
 use crate::specialise::error::Result;
 
 /// `dynamic_slice(x, starts, sizes)`, clamped inside.
@@ -89,18 +89,28 @@ pub(super) fn update(b: &mut Builder, c: &Call, op: ScatterOp) -> Result<Value> 
     if let ([Index::Tensor], [rows]) = (items.as_slice(), positions) {
         return Ok(update_rows(b, x, *rows, v, op));
     }
-    let tensors: Vec<Value> = positions
-        .iter()
-        .zip(&items)
-        .filter(|(_, item)| **item == Index::Tensor)
-        .map(|(v, _)| *v)
-        .collect();
-    // In general: the flat positions that the index reads say where to write.
+    // In general: the flat positions that the index reads say where to write. Around them stands −1, which is nowhere:
+    // that is what positions out of range read.
     let shape = b.shape_of(x);
     let total: usize = shape.iter().product();
     let position = b.iota(Elem::I32, &[total], 0);
     let position = b.reshape(position, &shape);
-    let plan = Plan::of(shape.clone(), &items, &tensors, c)?;
+    let mut margins = vec![0; shape.len()];
+    let mut tensors = Vec::new();
+    for (axis, item) in items.iter().enumerate() {
+        if *item == Index::Tensor {
+            margins[axis] = 1;
+            tensors.push(within_margins(b, positions[axis], shape[axis]));
+        }
+    }
+    let nowhere = b.int(Elem::I32, -1);
+    let margins = Op::Pad {
+        low: margins.clone(),
+        interior: vec![0; shape.len()],
+        high: margins,
+    };
+    let position = b.op(margins, &[position, nowhere]);
+    let plan = Plan::of(b.shape_of(position), &items, &tensors, c)?;
     let position = index::apply(b, position, plan);
     let count = b.ty(position).numel();
     let wanted = b.shape_of(position);
@@ -109,6 +119,15 @@ pub(super) fn update(b: &mut Builder, c: &Call, op: ScatterOp) -> Result<Value> 
     let rows = b.reshape(position, &[count]);
     let updated = update_rows(b, flat, rows, flat_v, op);
     Ok(b.reshape(updated, &shape))
+}
+
+/// Positions of an axis as those of the axis with one element more on each side, where all that are out of range go.
+fn within_margins(b: &mut Builder, x: Value, size: usize) -> Value {
+    let x = index::position(b, x);
+    let (low, high) = (b.like(x, -1.0), b.like(x, size as f64));
+    let x = b.op(Op::Clamp, &[low, x, high]);
+    let one = b.like(x, 1.0);
+    b.binary(BinaryOp::Add, x, one)
 }
 
 /// Scatter of whole rows of axis 0.
