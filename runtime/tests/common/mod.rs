@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // Each test file uses a part of it.
 
+pub mod files;
+
 use std::fs;
 use std::path::Path;
 
