@@ -6,9 +6,9 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Resident memory of a process, in bytes.
+/// Resident memory of a process, in bytes, without the code that its libraries take back from their files when it is run again.
 fn resident(process: u32) -> u64 {
-    number(process, "VmRSS:")
+    number(process, "RssAnon:")
 }
 
 fn number(process: u32, name: &str) -> u64 {
