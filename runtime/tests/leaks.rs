@@ -11,7 +11,7 @@ use tpuc_runtime::host::HostArray;
 /// Resident memory of this process, in bytes.
 fn resident() -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let line = status.lines().find(|line| line.starts_with("RssAnon:"));
     let kilobytes = line
         .and_then(|line| line.split_whitespace().nth(1))
         .unwrap();
