@@ -1,5 +1,5 @@
 //! Passes, IR → IR: clean-ups around differentiation and before the optimiser. One pass a file, each with a before and an
-//! after at its head; all but `distribute`, `row_blocks` and `leading_dot`, and `short_reduce` and `sort_keys` for the sign of a zero, are exact (bit for
+//! after at its head; all but `distribute`, `row_blocks`, `leading_dot` and `small_products`, and `short_reduce` and `sort_keys` for the sign of a zero, are exact (bit for
 //! bit the same results), all are deterministic, and are verified after each run in debug builds.
 //!
 //! Nothing algebraic is done here: that is the e-graph's.
@@ -23,6 +23,7 @@ mod scan_xs;
 mod short_reduce;
 mod silence;
 mod simplify_regions;
+mod small_products;
 mod sort_keys;
 mod spread_pool;
 
@@ -64,7 +65,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 23] = [
+pub const REGISTRY: [Pass; 24] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -181,6 +182,11 @@ pub const REGISTRY: [Pass; 23] = [
         name: "leading_dot",
         stage: Stage::Repeated,
         run: leading_dot::run,
+    },
+    Pass {
+        name: "small_products",
+        stage: Stage::Repeated,
+        run: small_products::run,
     },
 ];
 

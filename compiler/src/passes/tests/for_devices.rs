@@ -244,6 +244,56 @@ fn leading_dot_leaves_other_products() {
     }
 }
 
+/// A batch of products of two arrays, of each of which the first dimension is the batch.
+fn batch_of_products(elem: &str, lhs: &str, rhs: &str, contract: &str, to: &str) -> String {
+    format!(
+        "func f(%x: {elem}{lhs}, %y: {elem}{rhs}) -> ({elem}{to}) {{
+           %z = dot_general[batch = [0] x [0], contract = {contract}] %x, %y : {elem}{to}
+           return %z
+         }}"
+    )
+}
+
+#[test]
+fn small_products_have_two_or_three_terms_a_piece() {
+    let text = batch_of_products("i32", "[8, 2, 4]", "[8, 4, 7]", "[2] x [1]", "[8, 2, 7]");
+    insta::assert_snapshot!(shown("small_products", &text));
+    for (elem, lhs, rhs, contract, to) in [
+        ("f64", "[8, 5, 3]", "[8, 5, 6]", "[1] x [1]", "[8, 3, 6]"),
+        ("i32", "[9, 2, 7]", "[9, 3, 7]", "[2] x [2]", "[9, 2, 3]"),
+    ] {
+        let before = parse(&batch_of_products(elem, lhs, rhs, contract, to)).expect("parses");
+        let after = applied("small_products", &before);
+        assert!(after.to_string().contains("slice"), "{after}");
+        // Whole numbers, whose sums are exact in any order.
+        let whole = |ty: Type| {
+            let values: Vec<f64> = (0..ty.numel()).map(|i| (i % 7) as f64).collect();
+            Array::of(ty, &values)
+        };
+        let inputs: Vec<Array> = before.input_types().into_iter().map(whole).collect();
+        let results = |f: &Func| eval(f, &inputs, Precision::Element).expect("evaluates");
+        assert_eq!(results(&before)[0].to_bits(), results(&after)[0].to_bits());
+    }
+}
+
+#[test]
+fn other_products_are_left_whole() {
+    for (elem, lhs, rhs, contract, to) in [
+        // Three terms, eight, eight rows or columns, a vector, few products, narrow floats.
+        ("f32", "[8, 4, 3]", "[8, 3, 4]", "[2] x [1]", "[8, 4, 4]"),
+        ("f32", "[8, 4, 8]", "[8, 8, 4]", "[2] x [1]", "[8, 4, 4]"),
+        ("f32", "[8, 8, 4]", "[8, 4, 4]", "[2] x [1]", "[8, 8, 4]"),
+        ("f32", "[8, 4, 4]", "[8, 4, 8]", "[2] x [1]", "[8, 4, 8]"),
+        ("f32", "[8, 4, 4]", "[8, 4]", "[2] x [1]", "[8, 4]"),
+        ("f32", "[7, 4, 4]", "[7, 4, 4]", "[2] x [1]", "[7, 4, 4]"),
+        ("bf16", "[8, 4, 4]", "[8, 4, 4]", "[2] x [1]", "[8, 4, 4]"),
+    ] {
+        let before = parse(&batch_of_products(elem, lhs, rhs, contract, to)).expect("parses");
+        let after = applied("small_products", &before);
+        assert_eq!(before.to_string(), after.to_string());
+    }
+}
+
 /// A mask that is used forwards and backwards is held as a mask; what is used once, or is a scalar's, is not.
 #[test]
 fn hold_draws_stands_between_a_mask_and_its_users() {
