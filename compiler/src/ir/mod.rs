@@ -4,6 +4,7 @@
 //! an element type and a static shape. Loops and branches hold nested regions, which may use the values around them.
 
 pub mod builder;
+mod combine;
 mod equal;
 pub mod flops;
 pub mod func;

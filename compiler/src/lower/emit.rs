@@ -328,39 +328,7 @@ impl<'b, 'c> Emit<'b, 'c> {
 
     /// The scalar with which a reduction begins.
     pub fn identity(&self, op: ReduceOp, elem: Elem) -> Tensor<'c> {
-        self.constant(&identity(op, elem))
-    }
-}
-
-/// The scalar that a reduction leaves as it is; for `Max` and `Min` of floats the infinities.
-pub fn identity(op: ReduceOp, elem: Elem) -> Literal {
-    let ty = Type::scalar(elem);
-    let (lowest, highest) = if elem.is_float() {
-        (f64::NEG_INFINITY, f64::INFINITY)
-    } else {
-        return Literal::splat_bits(ty, integer_identity(op, elem));
-    };
-    let value = match op {
-        ReduceOp::Sum => 0.0,
-        ReduceOp::Prod => 1.0,
-        ReduceOp::Max => lowest,
-        ReduceOp::Min => highest,
-    };
-    Literal::splat_f64(ty, value)
-}
-
-fn integer_identity(op: ReduceOp, elem: Elem) -> u64 {
-    let bits = if elem == Elem::Bool { 1 } else { elem.bits() };
-    let all = u64::MAX >> (64 - bits);
-    let sign = 1 << (bits - 1);
-    let signed = elem.is_signed_int();
-    match op {
-        ReduceOp::Sum => 0,
-        ReduceOp::Prod => 1,
-        ReduceOp::Max if signed => sign,
-        ReduceOp::Max => 0,
-        ReduceOp::Min if signed => all ^ sign,
-        ReduceOp::Min => all,
+        self.constant(&op.identity(elem))
     }
 }
 

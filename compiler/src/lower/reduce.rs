@@ -1,6 +1,6 @@
 //! Reductions over whole axes.
 
-use super::emit::{Emit, Tensor, identity};
+use super::emit::{Emit, Tensor};
 use crate::ir::op::ReduceOp;
 use crate::ir::types::{Elem, Type};
 
@@ -45,7 +45,7 @@ pub fn arg_reduce<'c>(
     };
     let elem = x.ty.elem;
     let positions = e.iota(&x.ty.with_elem(Elem::I32), axis);
-    let start = e.constant(&identity(op, elem));
+    let start = e.identity(op, elem);
     let zero = e.index(0);
     let (value, position) = (Type::scalar(elem), Type::scalar(Elem::I32));
     let body = e.region(

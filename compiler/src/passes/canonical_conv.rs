@@ -61,22 +61,27 @@ fn canonical(c: &mut Copier, dims: &ConvDims, x: Value, kernel: Value) -> Value 
         ..dims.clone()
     };
     let result = c.b.op(Op::Conv(plain), &[x, kernel]);
-    // The result's dimension `outputs[i]` is where the canonical one has `i`.
-    let mut back = vec![0; outputs.len()];
-    for (i, &at) in outputs.iter().enumerate() {
-        back[at] = i;
-    }
-    transposed(c, result, &back)
+    transposed(c, result, &back(&outputs))
 }
 
-fn around(batch: usize, spatial: &[usize], feature: usize) -> Vec<usize> {
+/// Batch, spatial dimensions, features.
+pub(super) fn around(batch: usize, spatial: &[usize], feature: usize) -> Vec<usize> {
     let mut perm = vec![batch];
     perm.extend(spatial);
     perm.push(feature);
     perm
 }
 
-fn transposed(c: &mut Copier, x: Value, perm: &[usize]) -> Value {
+/// The permutation that undoes `perm`: the dimension `perm[i]` is where the permuted array has `i`.
+pub(super) fn back(perm: &[usize]) -> Vec<usize> {
+    let mut back = vec![0; perm.len()];
+    for (i, &at) in perm.iter().enumerate() {
+        back[at] = i;
+    }
+    back
+}
+
+pub(super) fn transposed(c: &mut Copier, x: Value, perm: &[usize]) -> Value {
     if perm.is_sorted() {
         return x;
     }

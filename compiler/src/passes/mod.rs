@@ -1,6 +1,7 @@
 //! Passes, IR → IR: clean-ups around differentiation and before the optimiser. One pass a file, each with a before and an
-//! after at its head; all but `distribute`, `row_blocks`, `leading_dot` and `small_products`, and `short_reduce` and `sort_keys` for the sign of a zero, are exact (bit for
-//! bit the same results), all are deterministic, and are verified after each run in debug builds.
+//! after at its head; all but `distribute`, `row_blocks`, `leading_dot`, `small_products` and `spread_conv`, and `short_reduce`,
+//! `small_windows` and `sort_keys` for the sign of a zero, are exact (bit for bit the same results), all are deterministic, and are
+//! verified after each run in debug builds.
 //!
 //! Nothing algebraic is done here: that is the e-graph's.
 
@@ -18,13 +19,16 @@ mod leading_dot;
 mod licm;
 mod members;
 mod order;
+mod places;
 pub mod row_blocks;
 mod scan_xs;
 mod short_reduce;
 mod silence;
 mod simplify_regions;
 mod small_products;
+mod small_windows;
 mod sort_keys;
+mod spread_conv;
 mod spread_pool;
 
 #[cfg(test)]
@@ -65,7 +69,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 24] = [
+pub const REGISTRY: [Pass; 26] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -153,6 +157,11 @@ pub const REGISTRY: [Pass; 24] = [
         run: hold_draws::run,
     },
     Pass {
+        name: "spread_conv",
+        stage: Stage::ForCpu,
+        run: spread_conv::run,
+    },
+    Pass {
         name: "canonical_conv",
         stage: Stage::ForCpu,
         run: canonical_conv::run,
@@ -182,6 +191,11 @@ pub const REGISTRY: [Pass; 24] = [
         name: "leading_dot",
         stage: Stage::Repeated,
         run: leading_dot::run,
+    },
+    Pass {
+        name: "small_windows",
+        stage: Stage::Repeated,
+        run: small_windows::run,
     },
     Pass {
         name: "small_products",

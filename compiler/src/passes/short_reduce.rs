@@ -16,8 +16,9 @@
 //! The elements are taken in the order in which the primitive takes them. A sum of −0 alone is −0, not +0.
 
 use super::copy::{Copier, Rewrite, rewrite};
+use super::places::places;
 use crate::ir::func::{Func, Inst, Value};
-use crate::ir::op::{BinaryOp, Op, ReduceOp};
+use crate::ir::op::{Op, ReduceOp};
 use crate::ir::types::{Elem, Type};
 
 /// Elements of a result, at most. With more the loop is the faster.
@@ -58,25 +59,15 @@ fn is_short(x: &Type, axes: &[usize]) -> bool {
 }
 
 fn in_turn(c: &mut Copier, op: ReduceOp, axes: &[usize], x: Value) -> Value {
-    let combine = match op {
-        ReduceOp::Sum => BinaryOp::Add,
-        ReduceOp::Prod => BinaryOp::Mul,
-        ReduceOp::Max => BinaryOp::Max,
-        ReduceOp::Min => BinaryOp::Min,
-    };
     let shape = c.b.ty(x).shape.clone();
     let kept: Vec<usize> = (0..shape.len()).filter(|d| !axes.contains(d)).collect();
     let to: Vec<usize> = kept.iter().map(|&d| shape[d]).collect();
-    let elements: usize = axes.iter().map(|&a| shape[a]).product();
-    let mut result = None;
-    for element in 0..elements {
+    let reduced: Vec<usize> = axes.iter().map(|&a| shape[a]).collect();
+    let elements = places(&reduced).into_iter().map(|place| {
         let mut start = vec![0; shape.len()];
         let mut limit = shape.to_vec();
-        let mut place = element;
-        for &axis in axes.iter().rev() {
-            start[axis] = place % shape[axis];
-            limit[axis] = start[axis] + 1;
-            place /= shape[axis];
+        for (&axis, at) in axes.iter().zip(place) {
+            (start[axis], limit[axis]) = (at, at + 1);
         }
         let stride = vec![1; shape.len()];
         let slice = Op::Slice {
@@ -85,11 +76,11 @@ fn in_turn(c: &mut Copier, op: ReduceOp, axes: &[usize], x: Value) -> Value {
             stride,
         };
         let slice = c.b.op(slice, &[x]);
-        let next = c.b.op(Op::Reshape { shape: to.clone() }, &[slice]);
-        result = Some(match result {
-            Some(before) => c.b.op(Op::Binary(combine), &[before, next]),
-            None => next,
-        });
-    }
+        c.b.op(Op::Reshape { shape: to.clone() }, &[slice])
+    });
+    let elements: Vec<Value> = elements.collect();
+    let result = elements
+        .into_iter()
+        .reduce(|before, next| c.b.op(Op::Binary(op.combination()), &[before, next]));
     result.unwrap_or(x)
 }

@@ -13,6 +13,7 @@
 //! ```
 
 use super::copy::{Copier, Rewrite, rewrite};
+use super::places::places;
 use crate::ir::func::{Func, Inst, Value};
 use crate::ir::literal::Literal;
 use crate::ir::op::{BinaryOp, CompareOp, Op, Window};
@@ -114,33 +115,29 @@ impl<'c, 'f> Tiles<'c, 'f> {
 
     /// The position of the first extreme of each window, row-major in it; a NaN is more extreme than all else.
     fn extreme(&mut self, max: bool) -> Value {
-        let places = Type::new(Elem::I32, self.counts.clone());
-        let mut which = self.splat(places.clone(), 0.0);
-        let mut best = self.element(0);
+        let numbers = Type::new(Elem::I32, self.counts.clone());
+        let mut which = self.splat(numbers.clone(), 0.0);
+        let mut elements = places(self.size).into_iter();
+        let first = elements.next().unwrap_or_default();
+        let mut best = self.element(first);
         let is_float = self.c.b.ty(best).elem.is_float();
         let no_worse = if max { CompareOp::Ge } else { CompareOp::Le };
-        for k in 1..self.size.iter().product() {
-            let next = self.element(k);
+        for (k, place) in (1..).zip(elements) {
+            let next = self.element(place);
             let mut keep = self.op(Op::Compare(no_worse), &[best, next]);
             if is_float {
                 let nan = self.op(Op::Compare(CompareOp::Ne), &[best, best]);
                 keep = self.binary(BinaryOp::Or, keep, nan);
             }
-            let here = self.splat(places.clone(), k as f64);
+            let here = self.splat(numbers.clone(), f64::from(k));
             best = self.op(Op::Select, &[keep, best, next]);
             which = self.op(Op::Select, &[keep, which, here]);
         }
         which
     }
 
-    /// The `k`-th element of every window.
-    fn element(&mut self, k: usize) -> Value {
-        let mut rest = k;
-        let mut start = vec![0; self.size.len()];
-        for (at, &size) in start.iter_mut().zip(self.size).rev() {
-            *at = rest % size;
-            rest /= size;
-        }
+    /// The element at this place of every window.
+    fn element(&mut self, start: Vec<usize>) -> Value {
         let last = |i: usize| match self.counts[i] {
             0 => start[i],
             n => start[i] + (n - 1) * self.size[i] + 1,

@@ -1,6 +1,7 @@
 //! Each pass on a small function: what it makes of it, and that the results stay the same, bit for bit.
 
 mod for_devices;
+mod windows;
 
 use super::{REGISTRY, Stage, run, run_one};
 use crate::interp::{Array, Precision, eval};
@@ -31,6 +32,20 @@ fn same_results(before: &Func, after: &Func) {
         results.iter().map(Array::to_bits).collect()
     };
     assert_eq!(bits(before), bits(after), "{before}{after}");
+}
+
+/// As [`same_results`], on whole numbers, whose sums are exact in any order; −0 is 0.
+fn same_sums(before: &Func, after: &Func) {
+    let whole = |ty: Type| {
+        let values: Vec<f64> = (0..ty.numel()).map(|i| (i % 7) as f64 - 2.0).collect();
+        Array::of(ty, &values)
+    };
+    let inputs: Vec<Array> = before.input_types().into_iter().map(whole).collect();
+    let values = |f: &Func| -> Vec<Vec<f64>> {
+        let results = eval(f, &inputs, Precision::Element).expect("evaluates");
+        results.iter().map(Array::to_f64).collect()
+    };
+    assert_eq!(values(before), values(after), "{before}{after}");
 }
 
 fn sample(ty: Type) -> Array {
