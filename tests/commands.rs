@@ -345,6 +345,43 @@ fn derivatives_are_checked_against_differences() {
     );
 }
 
+/// Steps and zigzags so fine that every difference of the first step goes over several of them.
+#[test]
+fn jumps_and_kinks_are_not_called_wrong_derivatives() {
+    let (_dir, path) = program(
+        "fn jumps(x: f32[9]) -> f32 { sum(x * x) + sum(floor(x * 3e6)) / 1e6 }
+fn kinks(x: f32[9]) -> f32 { sum(abs(x * 3e5 - round(x * 3e5))) / 3e5 }
+",
+    );
+    let check = |function: &str| tpuc(&["grad-check", &path, "--fn", function]);
+    let jumps = check("jumps");
+    expect(&jumps, 0, &[]);
+    assert!(
+        jumps.stdout.contains("x: f32[9]  ok")
+            && jumps.stdout.contains(" of 9 left out, at a jump or a kink"),
+        "{}",
+        jumps.stdout
+    );
+    expect(&check("kinks"), 0, &[]);
+}
+
+#[test]
+fn a_function_that_is_not_finite_has_no_derivative_to_check() {
+    let (_dir, path) = program(
+        "fn factor(a: f32[2, 2]) -> f32 { sum(cholesky(a - 9.0 * eye(2))) }
+fn of_any(b: f32[2, 2]) -> f32 { sum(cholesky(b @ transpose(b) + eye(2))) }
+",
+    );
+    let factor = tpuc(&["grad-check", &path, "--fn", "factor"]);
+    let said = [
+        "`factor` is not finite at the random inputs",
+        "`a @ transpose(a) + eye(N)` positive definite",
+    ];
+    expect(&factor, 64, &said);
+    assert_eq!(factor.stdout, "", "no verdict");
+    expect(&tpuc(&["grad-check", &path, "--fn", "of_any"]), 0, &[]);
+}
+
 /// Runs on without it, and says so where it is asked.
 /// None of them waits for another, breaks another's entry, or leaves anything but entries.
 #[test]
