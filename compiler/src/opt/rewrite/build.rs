@@ -3,7 +3,7 @@
 use super::matcher::Match;
 use super::pattern::{Args, Number, Pattern};
 use crate::ir::Literal;
-use crate::ir::literal::{encode_f64, encode_i64};
+use crate::ir::literal::{decode_f64, encode_f64, encode_i64};
 use crate::ir::op::{BinaryOp, CompareOp, Op, UnaryOp};
 use crate::ir::types::{Elem, Shape, Type};
 use crate::opt::graph::{Graph, Head, Kind, Node};
@@ -101,7 +101,14 @@ impl<'a> Rw<'a> {
 
     // Building. Each is the identity where it would change nothing.
 
+    /// None for a new constant that its type cannot hold: `x * 300 * 300` is not `x * inf` in f16, where x is small enough.
     pub fn add(&mut self, op: Op, args: &[Id]) -> Option<Id> {
+        if let (Op::Binary(op), [x, y]) = (&op, args)
+            && let Some((x, y)) = self.splat_value(*x).zip(self.splat_value(*y))
+            && !holds(self.graph.data(args[0]).ty().elem, *op, x, y)
+        {
+            return None;
+        }
         self.graph.op(op, args).ok()
     }
 
@@ -236,6 +243,32 @@ impl<'a> Rw<'a> {
             built[i] = Some(self.pattern(arg, ty.as_ref())?);
         }
         built.into_iter().collect()
+    }
+}
+
+/// Whether the float type has the sum, difference, product or quotient of two numbers, but for rounding. What falls among
+/// the subnormal numbers has lost digits, or is 0 on a device.
+fn holds(elem: Elem, op: BinaryOp, x: f64, y: f64) -> bool {
+    let value = match op {
+        BinaryOp::Add => x + y,
+        BinaryOp::Sub => x - y,
+        BinaryOp::Mul => x * y,
+        BinaryOp::Div => x / y,
+        _ => return true,
+    };
+    if !elem.is_float() || !x.is_finite() || !y.is_finite() {
+        return true;
+    }
+    let scaled = matches!(op, BinaryOp::Mul | BinaryOp::Div) && x != 0.0 && y != 0.0;
+    decode_f64(elem, encode_f64(elem, value)).is_finite()
+        && !(scaled && value.abs() < smallest_normal(elem))
+}
+
+fn smallest_normal(elem: Elem) -> f64 {
+    match elem {
+        Elem::F64 => f64::MIN_POSITIVE,
+        Elem::F16 => f64::powi(0.5, 14),
+        _ => f64::from(f32::MIN_POSITIVE),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::ir::literal::encode_f64;
 use crate::ir::op::{BinaryOp, Op};
+use crate::ir::types::Elem;
 use crate::opt::rewrite::{Class::*, Rule, Rw};
 use egg::Id;
 
@@ -120,7 +121,7 @@ pub const RULES: &[Rule] = &[
     Rule::new("factor-sub",           Fast,     "sub(mul(x, y), mul(x, z))",   "mul(x, sub(y, z))").when("float x"),
     Rule::new("factor-one",           Fast,     "add(x, mul(x, C))",           "mul(x, add(C, 1))").when("float x"),
     Rule::new("factor-one-int",       Exact,    "add(x, mul(x, C))",           "mul(x, add(C, 1))").when("int x"),
-    Rule::build("lerp",               Fast,     "add(mul(x, C), mul(y, D))",   "x + D * (y - x), if C + D is 1",  toward).when("float x"),
+    Rule::build("lerp",               Fast,     "add(mul(x, C), mul(y, D))",   "x + D * (y - x), if C is 1 - D",  toward).when("float x"),
     Rule::new("factor-div",           Fast,     "add(div(x, z), div(y, z))",   "div(add(x, y), z)").when("float x"),
     Rule::new("factor-div-sub",       Fast,     "sub(div(x, z), div(y, z))",   "div(sub(x, y), z)").when("float x"),
 
@@ -174,23 +175,38 @@ pub const RULES: &[Rule] = &[
 fn times_reciprocal(rw: &mut Rw) -> Option<Id> {
     let (x, c) = (rw.var('x'), rw.var('C'));
     let ty = rw.ty(c);
-    let reciprocal = 1.0 / rw.splat_value(c)?;
-    let bits = encode_f64(ty.elem, reciprocal);
-    let by = rw.splat_bits(ty, bits)?;
+    let one = rw.splat_f64(ty, 1.0)?;
+    let by = rw.binary(BinaryOp::Div, one, c)?;
     rw.binary(BinaryOp::Mul, x, by)
 }
 
-/// A mean of two values with weights that add up to 1 takes one constant.
+/// A mean of two values with weights that add up to 1 takes one constant. The greater weight, which goes, has to be 1 less
+/// the other as exactly as its type can say; the smaller one has to be felt beside it: 0.999 is 1 in bf16, where 0.001 is
+/// not 0. And were the smaller one to go, `y - x` could be all that is left of x.
 fn toward(rw: &mut Rw) -> Option<Id> {
     let (x, y, d) = (rw.var('x'), rw.var('y'), rw.var('D'));
     let ty = rw.ty(d);
-    let weights = rw.splat_value(rw.var('C'))? + rw.splat_value(d)?;
-    if encode_f64(ty.elem, weights) != encode_f64(ty.elem, 1.0) {
+    let (gone, kept) = (rw.splat_value(rw.var('C'))?, rw.splat_value(d)?);
+    let half_a_place = spacing(ty.elem) / 2.0;
+    let adds_up = (gone + kept - 1.0).abs() <= half_a_place * gone.abs();
+    let felt = encode_f64(ty.elem, gone) != encode_f64(ty.elem, 1.0);
+    if !adds_up || !felt || kept.abs() > gone.abs() {
         return None;
     }
     let apart = rw.binary(BinaryOp::Sub, y, x)?;
     let step = rw.binary(BinaryOp::Mul, apart, d)?;
     rw.binary(BinaryOp::Add, x, step)
+}
+
+/// From 1 to the next number of the type.
+fn spacing(elem: Elem) -> f64 {
+    let bits = match elem {
+        Elem::F64 => 52,
+        Elem::F16 => 10,
+        Elem::BF16 => 7,
+        _ => 23,
+    };
+    f64::powi(0.5, bits)
 }
 
 fn counts_below(rw: &mut Rw) -> Option<Id> {

@@ -1,5 +1,6 @@
 //! The optimiser as a whole, on programs in text.
 
+mod constants;
 mod devices;
 mod extraction;
 mod limits;
