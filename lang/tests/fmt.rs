@@ -74,6 +74,36 @@ fn the_library_the_examples_and_the_cases_are_formatted() {
     assert!(off.is_empty(), "`tpuc fmt` would change {off:?}");
 }
 
+/// Where there may be a space there may be a line break, and what was typed so has the same form.
+#[test]
+fn line_breaks_mean_nothing() {
+    let mut count = 0;
+    for (name, text) in programs() {
+        if !parse(FileId(0), &text).diagnostics.is_empty() {
+            continue;
+        }
+        let mut broken = String::new();
+        let (mut end, mut strings) = (0, 0);
+        for token in lex(FileId(0), &text).tokens {
+            let gap = &text[end..token.start as usize];
+            let is_space = !gap.is_empty() && gap.trim().is_empty() && !gap.contains('\n');
+            broken.push_str(if is_space && strings == 0 { "\n" } else { gap });
+            match token.tok {
+                Tok::StrOpen => strings += 1,
+                Tok::StrClose => strings -= 1,
+                _ => {}
+            }
+            end = token.end as usize;
+            broken.push_str(&text[token.start as usize..end]);
+        }
+        broken.push_str(&text[end..]);
+        assert_eq!(tree(&broken), tree(&text), "{name}");
+        formatted(&broken);
+        count += 1;
+    }
+    assert!(count > 100);
+}
+
 #[test]
 fn programs_of_the_repository_settle() {
     for (name, text) in programs() {

@@ -368,6 +368,9 @@ fn deep_nesting() {
     for text in texts {
         let parsed = parse(Default::default(), &text);
         assert!(!parsed.diagnostics.is_empty(), "accepted: {:.60}…", text);
+        let is_depth = |d: &&tpuc_lang::diag::Diagnostic| d.message == "nested too deeply";
+        let told = parsed.diagnostics.iter().filter(is_depth).count();
+        assert!(told <= 1, "told {told} times: {text:.60}…");
         survive(&text);
     }
 }

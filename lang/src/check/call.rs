@@ -36,6 +36,9 @@ impl<'a> Cx<'a, '_> {
         want: Option<&Ty>,
         span: Span,
     ) -> Expr {
+        if self.transforms_a_function(callee, args) {
+            return self.function_as_value(&self.short_call(callee, span), span);
+        }
         let f = self.fn_ref(callee);
         let Some(f) = f.filter(|_| !is_misordered(args, named)) else {
             self.arguments_alone(args, named);
@@ -48,7 +51,9 @@ impl<'a> Cx<'a, '_> {
             FnRef::Builtin(row, _) => self.builtin_call(row, args, named, want, span),
             FnRef::Form(form, _) => self.form(*form, args, named, want, span),
             FnRef::Cast(elem, _) => {
-                self.no_named(&f, named);
+                if !self.no_named(&f, named) {
+                    return bad(span);
+                }
                 let [arg] = args else {
                     self.wrong_arity(&f, 1, args.len(), span);
                     return bad(span);
@@ -60,7 +65,9 @@ impl<'a> Cx<'a, '_> {
                 self.cast(elem.clone(), x, span)
             }
             FnRef::Local(id) => {
-                self.no_named(&f, named);
+                if !self.no_named(&f, named) {
+                    return bad(span);
+                }
                 let Ty::Fn(params, _) = self.local_ty(*id).clone() else {
                     return bad(span);
                 };
@@ -75,7 +82,9 @@ impl<'a> Cx<'a, '_> {
                 self.call_applied(&f, exprs, want, span)
             }
             FnRef::Lambda { .. } => {
-                self.no_named(&f, named);
+                if !self.no_named(&f, named) {
+                    return bad(span);
+                }
                 let exprs = args.iter().map(|a| self.expr(a, None)).collect();
                 self.call_applied(&f, exprs, want, span)
             }
@@ -85,6 +94,15 @@ impl<'a> Cx<'a, '_> {
                 };
                 self.call_applied(&f, exprs, want, span)
             }
+        }
+    }
+
+    /// A call as written, without its arguments where they are long.
+    fn short_call(&self, callee: &ast::Expr, span: Span) -> ast::Name {
+        let text = self.text(span);
+        match text.len() < 40 && !text.contains('\n') {
+            true => text.into(),
+            false => format!("{}(…)", self.text(callee.span)).into(),
         }
     }
 
@@ -123,7 +141,8 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    pub fn no_named(&mut self, f: &FnRef<'a>, named: &[(Ident, ast::Expr)]) {
+    /// Whether a call has no named arguments; reports the first of them.
+    pub fn no_named(&mut self, f: &FnRef<'a>, named: &[(Ident, ast::Expr)]) -> bool {
         if let Some((name, _)) = named.first() {
             let callee = self.fn_name(f);
             self.report(Problem::UnknownArg {
@@ -134,6 +153,7 @@ impl<'a> Cx<'a, '_> {
                 known: Vec::new(),
             });
         }
+        named.is_empty()
     }
 
     /// Arguments of a transformed function; those given by name go where the function has them.
@@ -152,7 +172,9 @@ impl<'a> Cx<'a, '_> {
             _ => None,
         };
         let Some(id) = item else {
-            self.no_named(f, named);
+            if !self.no_named(f, named) {
+                return None;
+            }
             return Some(args.iter().map(|a| self.expr(a, None)).collect());
         };
         let signature = self.signature(id);

@@ -220,7 +220,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    fn function_as_value(&mut self, name: &Name, span: Span) -> Expr {
+    pub fn function_as_value(&mut self, name: &Name, span: Span) -> Expr {
         self.report(Problem::FunctionAsValue {
             span,
             name: Some(name.clone()),

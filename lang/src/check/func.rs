@@ -224,6 +224,11 @@ impl<'a> Cx<'a, '_> {
         Some(known)
     }
 
+    /// Whether a call is a transform and what it transforms, `grad(f)`: a function that is not called itself.
+    pub fn transforms_a_function(&mut self, callee: &ast::Expr, args: &'a [ast::Expr]) -> bool {
+        self.transform_name(callee).is_some() && args.first().is_some_and(|f| self.is_function(f))
+    }
+
     /// The function that an expression denotes; reports anything else.
     pub fn fn_ref(&mut self, e: &'a ast::Expr) -> Option<FnRef<'a>> {
         match &e.kind {

@@ -22,6 +22,8 @@ pub enum Need {
     Divides(Dim, Dim),
     /// A constant position inside a size; the difference that must be positive or zero stands behind it.
     InRange { index: Dim, size: Dim },
+    /// An axis whose extreme is asked for, which nothing has.
+    NotEmpty(Dim),
     /// The leaves of a tree are of a class.
     Leaves(GenericId, Class),
 }
@@ -224,6 +226,7 @@ fn comparison(builtin: Builtin, holds: bool) -> Option<BinaryOp> {
 fn substitute(need: &Need, subst: &Subst) -> Option<Vec<Need>> {
     Some(match need {
         Need::NotNegative(d) => vec![Need::NotNegative(subst.dim(d)?)],
+        Need::NotEmpty(d) => vec![Need::NotEmpty(subst.dim(d)?)],
         Need::Divides(a, b) => vec![Need::Divides(subst.dim(a)?, subst.dim(b)?)],
         Need::InRange { index, size } => vec![Need::InRange {
             index: subst.dim(index)?,
@@ -269,6 +272,14 @@ fn decide(need: &Need, span: Span, callee: Option<(Name, Span)>) -> Verdict {
             Some(size) => Verdict::Fails(Box::new(Problem::NegativeSize { span, size, callee })),
             None if poly::never_negative(d) => Verdict::Holds,
             None => Verdict::Open(vec![need.clone()]),
+        },
+        Need::NotEmpty(d) => match d.as_int() {
+            Some(0) => Verdict::Fails(Box::new(Problem::NoExtreme { span, callee })),
+            Some(_) => Verdict::Holds,
+            None => match d.sub(&Dim::int(1)) {
+                Some(rest) if poly::never_negative(&rest) => Verdict::Holds,
+                _ => Verdict::Open(vec![need.clone()]),
+            },
         },
         Need::Divides(a, b) => match (a.as_int(), b.as_int()) {
             (Some(x), Some(y)) if y != 0 && x % y == 0 => Verdict::Holds,

@@ -210,8 +210,7 @@ impl<'a> Cx<'a, '_> {
     pub fn static_shape(&mut self, e: &'a ast::Expr) -> Option<Shape> {
         match &e.kind {
             A::List(items) | A::Tuple(items) => {
-                let sizes: Vec<Option<ShapeItem>> =
-                    items.iter().map(|i| self.shape_item(i)).collect();
+                let sizes = self.each(items, |cx, i| cx.shape_item(i));
                 sizes.into_iter().collect()
             }
             A::Call {
@@ -248,6 +247,28 @@ impl<'a> Cx<'a, '_> {
             }
             _ => self.size(e).map(|d| vec![ShapeItem::Dim(d)]),
         }
+    }
+
+    /// Each element of a list of integers. One of floats is one mistake, told of at the first.
+    pub fn each<T>(
+        &mut self,
+        items: &'a [ast::Expr],
+        mut read: impl FnMut(&mut Self, &'a ast::Expr) -> T,
+    ) -> Vec<T> {
+        let mark = self.w.diagnostics.len();
+        let all = items.iter().map(|i| read(self, i)).collect();
+        let is_float = |span: Span| {
+            let at = |e: &&ast::Expr| e.span == span && matches!(e.kind, A::Float(_));
+            items.iter().any(|e| at(&e))
+        };
+        let mut found = self.w.diagnostics.split_off(mark);
+        let mut told = false;
+        found.retain(|d| {
+            let again = d.code.0 == "E0316" && is_float(d.primary.span);
+            !again || !std::mem::replace(&mut told, true)
+        });
+        self.w.diagnostics.append(&mut found);
+        all
     }
 
     /// One size of a shape, or the dimensions that `..S` stands for.
@@ -303,7 +324,7 @@ impl<'a> Cx<'a, '_> {
     pub fn static_ints(&mut self, e: &'a ast::Expr) -> Option<Vec<Dim>> {
         match &e.kind {
             A::List(items) | A::Tuple(items) => {
-                let all: Vec<Option<Dim>> = items.iter().map(|i| self.static_dim(i)).collect();
+                let all = self.each(items, |cx, i| cx.static_dim(i));
                 all.into_iter().collect()
             }
             A::Name(name) if self.bound_sizes(name).is_some() => {

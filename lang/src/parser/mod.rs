@@ -70,9 +70,15 @@ pub fn parse(file: FileId, text: &str) -> Parsed {
     };
     let top = parser.blocks(balanced.tokens);
     let items = parser.items(&top, &lexed.comments);
+    let starts: Vec<u32> = parser
+        .item_starts(&top)
+        .iter()
+        .filter_map(|&i| top.get(i).map(|t| t.start))
+        .collect();
     let mut errors = parser.b.errors;
     errors.sort_by_key(|e| (e.span().start, e.span().end));
     errors.dedup();
+    one_depth_an_item(&mut errors, &starts);
     let mut statements = parser.b.statements;
     statements.sort_unstable();
     statements.dedup();
@@ -83,6 +89,15 @@ pub fn parse(file: FileId, text: &str) -> Parsed {
         broken: parser.broken,
         statements,
     }
+}
+
+/// Of what is nested too deeply, each part that is cut off would be an error of its own.
+fn one_depth_an_item(errors: &mut Vec<SyntaxError>, starts: &[u32]) {
+    let mut told = None;
+    errors.retain(|e| {
+        let item = starts.partition_point(|s| *s <= e.span().start);
+        !matches!(e, SyntaxError::TooDeep { .. }) || told.replace(item) != Some(item)
+    });
 }
 
 #[derive(Default)]
@@ -277,8 +292,12 @@ impl Parser<'_> {
                     depth -= 1;
                     false
                 }
-                // `fn(` is a type.
-                Tok::Fn => next != Some(&Tok::LParen) || self.first_on_line(tokens, i),
+                // `fn(` is a type, but for a function without a name.
+                Tok::Fn => {
+                    let before = i.checked_sub(1).map(|i| &tokens[i].tok);
+                    let wants_type = matches!(before, Some(Tok::Arrow | Tok::Assign | Tok::Colon));
+                    next != Some(&Tok::LParen) || self.first_on_line(tokens, i) && !wants_type
+                }
                 Tok::Mesh => matches!(next, Some(Tok::LBrace | Tok::Block(_))),
                 Tok::Type | Tok::Const | Tok::Import | Tok::Main | Tok::Test => true,
                 _ => false,

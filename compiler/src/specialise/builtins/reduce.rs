@@ -124,7 +124,8 @@ pub(super) fn arg(b: &mut Builder, c: &Call, max: bool) -> Value {
     finish(b, c, position)
 }
 
-/// Where the extreme of an axis is. Nothing has an extreme: JAX refuses that, and here it is at 0.
+/// Where the extreme of an axis is. The checker refuses to look for one of nothing, as JAX does, but for dimensions that
+/// `..S` stands for: there it is at 0.
 pub(super) fn extreme_position(b: &mut Builder, x: Value, axis: usize, max: bool) -> Value {
     let mut shape = b.shape_of(x);
     if shape.remove(axis) == 0 {

@@ -90,12 +90,12 @@ impl Cx<'_, '_> {
         for (i, size) in sizes.iter().enumerate() {
             let stride = Dim::int(window.stride[i]);
             if window.size[i].as_int() == Some(0) {
-                self.report(Problem::PerDimension {
-                    span: a.span,
-                    what: "window",
-                    found: n,
-                    wanted: n,
-                });
+                self.report(Problem::EmptyWindow { span: a.span });
+                return None;
+            }
+            if size.as_int() == Some(0) {
+                let span = a.span;
+                self.report(Problem::NothingToSlide { span, axis: i + 1 });
                 return None;
             }
             self.need(Need::NotNegative(window.size[i].sub(&Dim::int(1))?), a.span);

@@ -256,24 +256,16 @@ impl<'a> Cx<'a, '_> {
             },
             _ => return self.static_shape(e),
         };
-        let mut out = Shape::new();
-        let mut ok = true;
-        for item in items {
-            let size = match &item.kind {
-                A::Spread(name) => self.spread(name),
-                _ => self.static_dim(item).map(|d| {
-                    if d.as_int() != Some(-1) {
-                        self.need_size(&d, item.span);
-                    }
-                    ShapeItem::Dim(d)
-                }),
-            };
-            match size {
-                Some(size) => out.push(size),
-                None => ok = false,
-            }
-        }
-        ok.then_some(out)
+        let sizes = self.each(items, |cx, item| match &item.kind {
+            A::Spread(name) => cx.spread(name),
+            _ => cx.static_dim(item).map(|d| {
+                if d.as_int() != Some(-1) {
+                    cx.need_size(&d, item.span);
+                }
+                ShapeItem::Dim(d)
+            }),
+        });
+        sizes.into_iter().collect()
     }
 
     fn pads(&mut self, e: &'a ast::Expr) -> Option<Vec<(Dim, Dim)>> {

@@ -6,6 +6,7 @@ use super::{Default, Kind, Out, Param, Row, opt, req, row};
 use crate::check::cx::Cx;
 use crate::check::infer::Class;
 use crate::check::problem::Problem;
+use crate::check::require::Need;
 use crate::typed::{Attr, Builtin, Dim, Elem, ElemTy, Expr, Shape, ShapeItem, Static, Ty};
 
 const AXES: &[Param] = &[
@@ -122,6 +123,24 @@ fn reduce(cx: &mut Cx, a: &Args, x: Expr, elem: ElemTy, places: (usize, usize)) 
     })
 }
 
+/// The smallest or largest of nothing is no number.
+fn need_elements(cx: &mut Cx, a: &Args, x: &Expr, axis: usize) -> Option<()> {
+    let (_, shape) = cx.tensor(x, a.row.name)?;
+    let axes = match a.ints(axis) {
+        Some((axes, _)) => Some(cx.axes_of(a.row.name, a.span, &axes, &shape, &x.ty)?),
+        None => None,
+    };
+    for (i, item) in shape.iter().enumerate() {
+        let reduces = axes
+            .as_ref()
+            .is_none_or(|all| all.iter().any(|(at, _)| *at == i));
+        if let (ShapeItem::Dim(size), true) = (item, reduces) {
+            cx.need(Need::NotEmpty(size.clone()), a.span);
+        }
+    }
+    Some(())
+}
+
 /// As NumPy: bools and narrow integers are counted in 32 bits.
 pub fn widened(cx: &mut Cx, x: Expr, elem: &ElemTy) -> (Expr, ElemTy) {
     let to = match cx.infer.elem(elem) {
@@ -190,6 +209,7 @@ fn extreme(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     }
     let x = a.value(0);
     let (elem, _) = cx.require_class(&x, a.row.name, Class::Any)?;
+    need_elements(cx, a, &x, 2)?;
     reduce(cx, a, x, elem, (2, 3))
 }
 
@@ -202,6 +222,7 @@ fn logical(cx: &mut Cx, a: &mut Args) -> Option<Out> {
 fn position(cx: &mut Cx, a: &mut Args) -> Option<Out> {
     let x = a.value(0);
     cx.require_class(&x, a.row.name, Class::Any)?;
+    need_elements(cx, a, &x, 1)?;
     reduce(cx, a, x, ElemTy::Known(Elem::I32), (1, 2))
 }
 

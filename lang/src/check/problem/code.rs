@@ -78,11 +78,14 @@ impl Problem {
             P::NegativeSize { .. } => "E0330",
             P::Inexact { .. } => "E0331",
             P::IndexOutOfRange { .. } | P::IndexBeyond { .. } | P::RangeOutside { .. } => "E0332",
+            P::NoExtreme { .. } => "E0334",
             P::ConvRanks { .. }
             | P::ConvChannels { .. }
             | P::PoolRank { .. }
             | P::PerDimension { .. }
             | P::WindowTooLarge { .. }
+            | P::EmptyWindow { .. }
+            | P::NothingToSlide { .. }
             | P::PadRank { .. } => "E0335",
             P::UpdateShape { .. }
             | P::ConcatShapes { .. }

@@ -168,6 +168,9 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
         | P::OpenDiagonal { .. }
         | P::NoRows { .. }
         | P::RowsDiffer { .. }
+        | P::NoExtreme { .. }
+        | P::EmptyWindow { .. }
+        | P::NothingToSlide { .. }
         | P::NegativeSize { .. }
         | P::Inexact { .. }
         | P::ConvRanks { .. }

@@ -37,6 +37,9 @@ pub fn say(p: &Problem) -> Diagnostic {
             None if *what == "dimension" => Some(format!(
                 "if it stands for any size, declare it: `fn f[{name}](…)` or `type T[{name}] = …`"
             )),
+            None if matches!(&**name, "break" | "continue") => Some(format!(
+                "there is no `{name}`: put the condition into `while`, or what depends on it into `if`"
+            )),
             None if *what == "variable" => Some(format!(
                 "a new variable is made by `let`: `let mut {name} = …;`"
             )),
@@ -222,7 +225,10 @@ pub fn say(p: &Problem) -> Diagnostic {
         }
         P::TooLarge { span, what } => {
             let (message, label) = match what {
-                Growth::Type => ("this type is too large", "it has more than 10,000 parts"),
+                Growth::Type => (
+                    "this type is too large",
+                    "it has more than 10,000 parts, or nests more than 200 deep",
+                ),
                 Growth::Code => (
                     "this function becomes too much code",
                     "the lambdas and constants that it uses are expanded more than 10,000 times",

@@ -258,6 +258,15 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
             *span,
             format!("{} at first, {} in `{path}`", n.dim(first), n.dim(other)),
         ),
+        P::NoExtreme { span, callee } => {
+            let d = error(
+                p,
+                "an axis without elements has no smallest or largest",
+                *span,
+                "the axis has 0 elements",
+            );
+            origin(d, callee)
+        }
         P::NegativeSize { span, size, callee } => {
             let d = error(
                 p,
@@ -383,6 +392,18 @@ fn windows(p: &Problem, n: &Names) -> Diagnostic {
             format!("`{what}` needs a positive number, or one for each spatial dimension"),
             *span,
             format!("{found} given, {wanted} wanted"),
+        ),
+        P::EmptyWindow { span } => error(
+            p,
+            "the window is empty",
+            *span,
+            "a spatial dimension of the kernel has 0 elements",
+        ),
+        P::NothingToSlide { span, axis } => error(
+            p,
+            "there is nothing to slide over",
+            *span,
+            format!("axis {axis} of the input has 0 elements"),
         ),
         P::WindowTooLarge { span, window, size } => error(
             p,
