@@ -5,6 +5,7 @@
 //!
 //! Nothing algebraic is done here: that is the e-graph's.
 
+mod arg_keys;
 mod canonical_conv;
 pub(crate) mod copy;
 pub(crate) mod cse;
@@ -69,7 +70,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 26] = [
+pub const REGISTRY: [Pass; 27] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -180,6 +181,11 @@ pub const REGISTRY: [Pass; 26] = [
         name: "sort_keys",
         stage: Stage::Repeated,
         run: sort_keys::run,
+    },
+    Pass {
+        name: "arg_keys",
+        stage: Stage::Repeated,
+        run: arg_keys::run,
     },
     // Last, since a block has fewer rows.
     Pass {

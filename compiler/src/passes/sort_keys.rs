@@ -97,7 +97,8 @@ fn ordered(x: &Type) -> Option<Elem> {
     (x.numel() >= FEWEST_ELEMENTS).then_some(integer)
 }
 
-struct Keys {
+/// Integers in the order of floats.
+pub(super) struct Keys {
     integer: Elem,
     total: bool,
     /// Whether nothing is sorted along.
@@ -105,7 +106,16 @@ struct Keys {
 }
 
 impl Keys {
-    fn of(&self, c: &mut Copier, x: Value) -> Value {
+    /// Those of single numbers, equal where the numbers are.
+    pub(super) fn of_each(integer: Elem) -> Keys {
+        Keys {
+            integer,
+            total: false,
+            alone: false,
+        }
+    }
+
+    pub(super) fn of(&self, c: &mut Copier, x: Value) -> Value {
         let x = if self.total { x } else { self.alike(c, x) };
         let bits = c.b.op(Op::Bitcast(self.integer), &[x]);
         self.flipped(c, bits)

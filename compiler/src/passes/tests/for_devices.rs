@@ -206,6 +206,50 @@ fn the_largest_few_of_single_precision_are_left_to_xla() {
     }
 }
 
+/// Ties, zeros of both signs, infinities and NaN.
+#[test]
+fn extremes_are_found_by_integers_that_hold_their_places() {
+    let text = |name: &str, elem: &str, axis: usize, to: usize| {
+        format!(
+            "func f(%x: {elem}[64, 96]) -> (i32[{to}]) {{
+               %p = {name}[axis = {axis}] %x : i32[{to}]
+               return %p
+             }}"
+        )
+    };
+    insta::assert_snapshot!(shown("arg_keys", &text("argmin", "f32", 1, 64)));
+    let kinds = [
+        1.5,
+        -2.0,
+        0.0,
+        -0.0,
+        1.5,
+        -1e-45,
+        1e-45,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        -f64::NAN,
+    ];
+    for name in ["argmax", "argmin"] {
+        for (elem, axis, to) in [("f32", 1, 64), ("f32", 0, 96), ("i32", 1, 64)] {
+            let before = parse(&text(name, elem, axis, to)).expect("parses");
+            let after = applied("arg_keys", &before);
+            assert!(!after.to_string().contains(name), "{after}");
+            // Rows with ever more of the kinds.
+            let x = (0..64 * 96).map(|i| kinds[(i * i / 7) % (1 + i / 96 % kinds.len())]);
+            let x = Array::of(before.input_types()[0].clone(), &x.collect::<Vec<f64>>());
+            let places = |f: &Func| {
+                eval(f, std::slice::from_ref(&x), Precision::Element).expect("evaluates")[0]
+                    .to_bits()
+            };
+            assert_eq!(places(&before), places(&after), "{name} {elem} {axis}");
+        }
+    }
+    let short = parse(&text("argmax", "f32", 1, 64).replace("96", "31")).expect("parses");
+    assert_eq!(applied("arg_keys", &short).to_string(), short.to_string());
+}
+
 /// A product of two arrays of `elem`.
 fn product(elem: &str, lhs: &str, rhs: &str, contract: &str, to: &str) -> String {
     format!(

@@ -1,9 +1,9 @@
 //! Sorting and searching.
 
 use super::Call;
-use super::index::position;
+use super::index::{along_axis, position};
 use crate::ir::num::Num;
-use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Op, ReduceOp, Value};
+use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Op, ReduceOp, Type, Value};
 
 fn sorted(
     b: &mut Builder,
@@ -68,23 +68,63 @@ fn before(b: &mut Builder, x: Value, y: Value) -> Value {
     b.binary(BinaryOp::Or, less, last)
 }
 
+/// Among fewer, all are compared: that is faster than halving.
+const FEWEST_TO_HALVE: usize = 16;
+
 /// `searchsorted(a, v)`: how many of `a` stand before each `v` (with `side="right"`: or equal it).
 pub(super) fn search_sorted(b: &mut Builder, c: &Call) -> Value {
     let (a, v) = (c.args[0], c.args[1]);
+    let right = c.attrs.str("side") == Some("right");
+    if b.ty(a).numel() >= FEWEST_TO_HALVE {
+        return halved(b, a, v, right);
+    }
     let mut shape = b.shape_of(v);
     let axis = shape.len();
     shape.push(b.ty(a).numel());
     let dims: Vec<usize> = (0..axis).collect();
     let v = b.broadcast_in(v, &shape, &dims);
     let a = b.broadcast_in(a, &shape, &[axis]);
-    let counted = if c.attrs.str("side") == Some("right") {
-        let after = before(b, v, a);
-        b.unary(crate::ir::UnaryOp::Not, after)
-    } else {
-        before(b, a, v)
-    };
+    let counted = stands_before(b, a, v, right);
     let counted = b.convert(counted, Elem::I32);
     b.reduce(ReduceOp::Sum, counted, &[axis])
+}
+
+/// Whether elements of the sorted array stand before these, or `right` equal them.
+fn stands_before(b: &mut Builder, a: Value, v: Value, right: bool) -> Value {
+    if !right {
+        return before(b, a, v);
+    }
+    let after = before(b, v, a);
+    b.unary(crate::ir::UnaryOp::Not, after)
+}
+
+/// The same as a number of halvings: the count is at least the first carried value, and at most the second.
+fn halved(b: &mut Builder, a: Value, v: Value, right: bool) -> Value {
+    let count = b.ty(a).numel();
+    let shape = b.shape_of(v);
+    let least = b.full(Elem::I32, &shape, 0.0);
+    let most = b.full(Elem::I32, &shape, count as f64);
+    let ty = b.ty(least).clone();
+    let body = b.region(|b| {
+        b.param(Type::scalar(Elem::I32));
+        let (least, most) = (b.param(ty.clone()), b.param(ty));
+        let two = b.like(least, 2.0);
+        let sum = b.binary(BinaryOp::Add, least, most);
+        let middle = b.binary(BinaryOp::Div, sum, two);
+        let element = along_axis(b, a, middle, 0);
+        let more = stands_before(b, element, v, right);
+        let one = b.like(middle, 1.0);
+        let next = b.binary(BinaryOp::Add, middle, one);
+        let open = b.compare(CompareOp::Lt, least, most);
+        let more = b.binary(BinaryOp::And, more, open);
+        vec![b.select(more, next, least), b.select(more, most, middle)]
+    });
+    let scan = Op::Scan {
+        length: (usize::BITS - count.leading_zeros()) as usize,
+        reverse: false,
+        carry: 2,
+    };
+    b.push(scan, vec![least, most], vec![body])[0]
 }
 
 /// `nonzero(x, size=n)`: the positions, one array a dimension; `fill_value` (0) after the last.
