@@ -1,19 +1,12 @@
-//! What is wrong with a float array, as two scalars of the program.
+//! How bad a float array is, as one scalar of the program.
 
-use crate::ir::{BinaryOp, Builder, CompareOp, Op, ReduceOp, UnaryOp, Value};
+use crate::ir::{BinaryOp, Builder, CompareOp, Elem, Literal, Op, ReduceOp, Type, UnaryOp, Value};
 use std::collections::HashMap;
 
-/// Bool scalars.
-#[derive(Clone, Copy)]
-pub struct Flags {
-    pub nan: Value,
-    /// NaN or infinite.
-    pub bad: Value,
-}
-
-/// The flags made so far, for each open region: those of an outer one can be used inside, not the other way round.
+/// The levels made so far, for each open region: those of an outer one can be used inside, not the other way round. A
+/// level is an i32 scalar: 0 of an array of finite numbers, 1 of one with an infinity, 2 of one with a NaN.
 #[derive(Default)]
-pub struct Known(Vec<HashMap<Value, Flags>>);
+pub struct Known(Vec<HashMap<Value, Value>>);
 
 impl Known {
     pub fn enter(&mut self) {
@@ -24,61 +17,56 @@ impl Known {
         self.0.pop();
     }
 
-    pub fn of(&mut self, b: &mut Builder, v: Value) -> Flags {
-        if let Some(flags) = self.0.iter().find_map(|scope| scope.get(&v)) {
-            return *flags;
+    pub fn of(&mut self, b: &mut Builder, v: Value) -> Value {
+        if let Some(&level) = self.0.iter().find_map(|scope| scope.get(&v)) {
+            return level;
         }
+        let [zero, one, two] = [0, 1, 2].map(|n| splat(b, v, n));
         let nan = b.op(Op::Compare(CompareOp::Ne), &[v, v]);
         let finite = b.op(Op::Unary(UnaryOp::IsFinite), &[v]);
-        let bad = b.op(Op::Unary(UnaryOp::Not), &[finite]);
-        let flags = Flags {
-            nan: any(b, nan),
-            bad: any(b, bad),
-        };
+        let bad = b.op(Op::Select, &[nan, two, one]);
+        let levels = b.op(Op::Select, &[finite, zero, bad]);
+        let level = largest(b, levels);
         if let Some(scope) = self.0.last_mut() {
-            scope.insert(v, flags);
+            scope.insert(v, level);
         }
-        flags
+        level
     }
 
-    /// Whether some result has what no operand has.
+    /// Whether some result has what no operand has: a NaN, or an infinity where all operands are finite.
     pub fn made(
         &mut self,
         b: &mut Builder,
         operands: &[Value],
         results: &[Value],
     ) -> Option<Value> {
-        let after: Vec<Flags> = results.iter().map(|&v| self.of(b, v)).collect();
-        let before: Vec<Flags> = operands.iter().map(|&v| self.of(b, v)).collect();
-        let nan = new(b, after.iter().map(|f| f.nan), before.iter().map(|f| f.nan))?;
-        let bad = new(b, after.iter().map(|f| f.bad), before.iter().map(|f| f.bad))?;
-        Some(or(b, nan, bad))
+        let after = self.worst(b, results)?;
+        let before = match self.worst(b, operands) {
+            Some(level) => level,
+            None => splat(b, after, 0),
+        };
+        Some(b.op(Op::Compare(CompareOp::Gt), &[after, before]))
+    }
+
+    fn worst(&mut self, b: &mut Builder, values: &[Value]) -> Option<Value> {
+        let levels: Vec<Value> = values.iter().map(|&v| self.of(b, v)).collect();
+        levels
+            .into_iter()
+            .reduce(|x, y| b.op(Op::Binary(BinaryOp::Max), &[x, y]))
     }
 }
 
-/// Whether one of `after` holds and none of `before`.
-fn new(
-    b: &mut Builder,
-    after: impl Iterator<Item = Value>,
-    before: impl Iterator<Item = Value>,
-) -> Option<Value> {
-    let after = after.reduce(|x, y| or(b, x, y))?;
-    let Some(before) = before.reduce(|x, y| or(b, x, y)) else {
-        return Some(after);
-    };
-    let without = b.op(Op::Unary(UnaryOp::Not), &[before]);
-    Some(b.op(Op::Binary(BinaryOp::And), &[after, without]))
+/// An i32 array of the shape of `v`.
+fn splat(b: &mut Builder, v: Value, n: i64) -> Value {
+    let ty = Type::new(Elem::I32, b.ty(v).shape.clone());
+    b.op(Op::Constant(Literal::splat_i64(ty, n)), &[])
 }
 
-fn or(b: &mut Builder, x: Value, y: Value) -> Value {
-    b.op(Op::Binary(BinaryOp::Or), &[x, y])
-}
-
-fn any(b: &mut Builder, mask: Value) -> Value {
-    let axes: Vec<usize> = (0..b.ty(mask).rank()).collect();
+fn largest(b: &mut Builder, levels: Value) -> Value {
+    let axes: Vec<usize> = (0..b.ty(levels).rank()).collect();
     if axes.is_empty() {
-        return mask;
+        return levels;
     }
     let op = ReduceOp::Max;
-    b.op(Op::Reduce { op, axes }, &[mask])
+    b.op(Op::Reduce { op, axes }, &[levels])
 }

@@ -92,3 +92,21 @@ fn loops_and_branches_say_in_which_turn() {
         (3, "log: [0.0] [-inf] [2.0]".to_string())
     );
 }
+
+/// What looking costs to compile: a device's compiler makes code for each reduction, and again for all that a reduction
+/// reads and that is not held.
+#[test]
+fn each_array_is_looked_through_once_and_held() {
+    let text = "func f(%x: f32[3]) -> (f32[3]) {
+        %a = exp %x : f32[3]
+        %b = add %a, %x : f32[3]
+        %c = mul %b, %a : f32[3]
+        return %c
+      }";
+    let (watched, sites) = watch(&parse(text).expect("parses"));
+    let count = |name: &str| watched.to_string().matches(name).count();
+    assert_eq!(
+        (sites.len(), count(" = reduce_"), count(" = barrier")),
+        (3, 4, 3)
+    );
+}

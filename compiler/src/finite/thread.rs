@@ -179,7 +179,7 @@ impl Thread {
             loops: self.turns.len(),
         });
         let number = self.sites.len();
-        let (reads, makes) = (c.values(&reads), c.values(&makes));
+        let (reads, makes) = (c.values(&reads), held(c, &makes));
         match self.goal {
             Goal::Find => {
                 let Some(made) = self.known.made(&mut c.b, &reads, &makes) else {
@@ -234,6 +234,15 @@ impl Rewrite for Thread {
             }
         }
     }
+}
+
+/// The copies of values behind a barrier, where all that reads them finds them. Without it a device's compiler would
+/// compute a chain of instructions again for each of the checks along it.
+fn held(c: &mut Copier, values: &[Value]) -> Vec<Value> {
+    let copies = c.values(values);
+    let held = c.b.push(Op::Barrier, copies, Vec::new());
+    c.set_all(values, &held);
+    held
 }
 
 fn integer(c: &mut Copier, value: i64) -> Value {
