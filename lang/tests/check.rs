@@ -66,6 +66,16 @@ fn constants_can_be_set() {
     );
     let found = checked("set.tl", text, &[("HID", "3"), ("LR", "1")]);
     assert!(outcome(&found).contains("zeros(shape=[DOUBLE=6])"));
+    // Any text will do for a string.
+    let text = "const NAME = \"mnist\"\nmain { print(NAME); }\n";
+    for value in ["5", "true", "1e3", "nan"] {
+        let found = checked("set.tl", text, &[("NAME", value)]);
+        assert!(
+            outcome(&found).contains(&format!("{value:?}")),
+            "{}",
+            outcome(&found)
+        );
+    }
 }
 
 /// Types that each hold the one before twice: the first that is too large is told of, not all that hold it.

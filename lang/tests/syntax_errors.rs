@@ -48,6 +48,7 @@ in_block! {
     stray_braces: "    let y = f([} 2, 3], 4);\n    let z = g(1 }, 2);\n    y";
     reserved_fields_and_arguments: "    let r = { in: 1, for: 2 };\n    f(type=1);\n    let g = |in, y: f32| in + y;\n    for in in x { }\n    print(\"{main}\");\n    if x { return }";
     chained_comparisons: "    if 0 < x < 1 { }\n    (a < b) == c";
+    lost_values: "    if x > 0.0 { x } else { -x } - 1.0;\n    { x } (x);\n    if x > 0.0 { f(x) } else if x < 1.0 { 1.0 } else { x }\n    [0, 1];\n    if x > 0.0 { x } else { 2.0 } * 2.0;\n    if x > 0.0 { x }\n    -x;\n    if x > 0.0 { f(x) } else { x };\n    -x;\n    if x > 0.0 { print(x) } else { print(1) }\n    (x)";
     bad_escapes: "    \"a\\d\\u{110000}\\u\"";
     bad_format_specs: "    print(\"{x:4.f} {x:.} {x:q} {x:>>>} {x:} {x:+,.2f} {x:*^10}\");";
     fields_without_values: "    let r = { w, b: 3 };\n    { w, b }";
@@ -65,6 +66,7 @@ snapshots! {
     expected_name: "fn (x: f32) { }\nfn 3() { }\ntype = f32\nconst = 3\nimport 3\nimport \"a\" as \"b\"\ntest name { }\n";
     reserved_items: "const type = 3\nfn in(x: f32) -> f32 { x }\ntype main = f32\nfn f(x: f32) -> f32 { x }\n";
     reserved_items_of_later_lines: "import optim as type\nconst N = 3\nfn for(in: f32) -> f32 { in }\nmain { print(1); }\n";
+    semicolons_behind_items: "fn f() { };\nmesh { data: 1 };\nconst A = 1;\nfn g() { } h\n";
     misspelled_items: "importx optim\nfn f() { }\ntypo T = f32\nfn\nmain { }\n";
     record_types: "type P = { w) : f32[2], b: f32 }\n";
     expected_parameters: "fn f[3](x: f32) { }\nfn g[N](x: f32, 4) { }\nfn h[N: ](x: f32) { }\n";

@@ -113,6 +113,7 @@ fn check_once(file_name: &str, text: &str, loader: &dyn Loader, options: &Option
 }
 
 /// A `--set`, with its places in a text of its own.
+#[derive(Clone)]
 struct Set {
     name: String,
     value: Const,
@@ -235,6 +236,14 @@ fn apply_sets(w: &mut World, sets: &[Set]) {
         let mut cx = Cx::new(w, ROOT, Place::Pure, Rc::default());
         // What it is without the option says what it may be.
         let known = cx.const_item(id, definition);
+        // Any text will do for a string, also one that reads like a number.
+        let text = Const::Str(w.text(set.value_span).into());
+        let mut set = set.clone();
+        if matches!(known, ConstValue::Scalar(Const::Str(_), _))
+            && !matches!(set.value, Const::Str(_))
+        {
+            set.value = text;
+        }
         let (fits, wanted) = match &known {
             ConstValue::Scalar(old, elem) => {
                 let is_float = elem.map_or(matches!(old, Const::Float(_)), |e| e.is_float());

@@ -37,6 +37,12 @@ pub enum SyntaxError {
         /// The last token of the statement.
         after: Span,
     },
+    /// An `if` or block that is a statement, and whose value is lost, though what follows looks like the rest of it.
+    LostValue {
+        /// The first token of the rest.
+        at: Span,
+        value: Span,
+    },
     Reserved {
         at: Span,
         word: &'static str,
@@ -169,6 +175,7 @@ impl SyntaxError {
             | SyntaxError::MalformedNumber { at, .. }
             | SyntaxError::Unopened { at, .. }
             | SyntaxError::Reserved { at, .. }
+            | SyntaxError::LostValue { at, .. }
             | SyntaxError::TooDeep { at }
             | SyntaxError::TooLong { at }
             | SyntaxError::BadEscape { at }

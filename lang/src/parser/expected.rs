@@ -62,7 +62,8 @@ fn tokens(names: &[&str], item: bool) -> Expected {
     }
     // The comma before the bracket that ends the list.
     tokens.sort_by_key(|t| t != ",");
-    if item && tokens.iter().all(|t| t == ";") {
+    // Behind a function a `vjp` may follow, which is seldom what is missing.
+    if item && tokens.iter().all(|t| t == ";" || t == "vjp") {
         return Expected::NextItem;
     }
     if tokens == [";"] {

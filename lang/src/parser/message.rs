@@ -16,7 +16,7 @@ impl SyntaxError {
             SyntaxError::MalformedNumber { .. } => "E0104",
             SyntaxError::Unclosed { .. } => "E0105",
             SyntaxError::Unopened { .. } => "E0106",
-            SyntaxError::MissingSemicolon { .. } => "E0107",
+            SyntaxError::MissingSemicolon { .. } | SyntaxError::LostValue { .. } => "E0107",
             SyntaxError::Reserved { .. } => "E0108",
             SyntaxError::TooDeep { .. } | SyntaxError::TooLong { .. } => "E0109",
             SyntaxError::ChainedComparison { .. } => "E0110",
@@ -83,6 +83,12 @@ impl SyntaxError {
             SyntaxError::MissingSemicolon { .. } => {
                 error("a `;` is missing", "the statement ends here").help("add `;`")
             }
+            SyntaxError::LostValue { value, .. } => error(
+                "an `if` or a block at the start of a statement ends with its `}`",
+                "begins another statement",
+            )
+            .label(*value, "the value of this is lost")
+            .help("to compute with it, put it in parentheses; to drop it, write `;` behind it"),
             SyntaxError::Reserved { word: "mut", .. } => {
                 error("`mut` stands once, behind `let`", "not in front of a name")
                     .help("`let mut (a, b) = …;` makes variables of all of them")

@@ -172,6 +172,7 @@ impl Parser<'_> {
                 value = take_value(&mut stmts);
             }
         }
+        self.lost_values(&stmts, value.as_ref());
         if let Some(value) = &value {
             self.b.statements.push(value.node.span.start);
         }
@@ -182,6 +183,27 @@ impl Parser<'_> {
                 value: value.map(|v| Box::new(v.node)),
                 span: self.b.span(start, end),
             },
+        }
+    }
+
+    /// `if c { x } else { y } - 1.0` at the start of a statement: reads like a difference, and is two statements.
+    fn lost_values(&mut self, stmts: &[Deep<Stmt>], value: Option<&Deep<Expr>>) {
+        let spans = stmts.iter().map(|s| s.node.span);
+        let after = spans.chain(value.map(|v| v.node.span)).skip(1);
+        for (stmt, next) in stmts.iter().zip(after) {
+            let StmtKind::Expr(e) = &stmt.node.kind else {
+                continue;
+            };
+            let text = self.b.text;
+            let gap = text.get(e.span.end as usize..next.start as usize);
+            let ends_itself = gap.is_some_and(|gap| !gap.contains(';'));
+            let continues = text[next.start as usize..].starts_with(['-', '(', '[']);
+            if ends_itself && continues && yields(e) {
+                let at = self.b.span(next.start, next.start + 1);
+                self.b
+                    .errors
+                    .push(SyntaxError::LostValue { at, value: e.span });
+            }
         }
     }
 
@@ -365,6 +387,24 @@ fn take_value(stmts: &mut Vec<Deep<Stmt>>) -> Option<Deep<Expr>> {
         }),
         _ => None,
     }
+}
+
+/// Whether an `if` or a block gives a value, as far as its form tells: effects give none.
+fn yields(e: &Expr) -> bool {
+    let gives = |block: &Block| block.value.as_ref().is_some_and(|v| !is_effect(v));
+    match &e.kind {
+        ExprKind::Block(block) => gives(block),
+        ExprKind::If { then, .. } => gives(then) && has_value(e),
+        _ => false,
+    }
+}
+
+fn is_effect(e: &Expr) -> bool {
+    let ExprKind::Call { callee, .. } = &e.kind else {
+        return false;
+    };
+    let effects = ["print", "debug", "save", "assert", "assert_close", "log"];
+    matches!(&callee.kind, ExprKind::Name(name) if effects.contains(&&**name))
 }
 
 /// An `if` without `else` is never a value.

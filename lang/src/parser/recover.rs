@@ -298,6 +298,7 @@ impl Parser<'_> {
             Some(Tok::Block(_)) => Expected::Expression,
             _ => expected,
         };
+        let begins = at == 0 && expected == Expected::Statement;
         // Then the next token is none of these.
         let is_missing = at >= tokens.len();
         let raw = match tokens.get(at) {
@@ -332,6 +333,16 @@ impl Parser<'_> {
         let before = raw.checked_sub(1).map(|i| self.raw[i].start);
         let named = |e: &SyntaxError| matches!(e, SyntaxError::Reserved { at, .. } if Some(at.start) == before);
         if self.b.errors.iter().any(named) {
+            return;
+        }
+        // `if c { x } else { y } * 2.0` at the start of a statement.
+        if begins
+            && continues_a_value(&token.tok)
+            && let Some(end) = raw.checked_sub(1).map(|i| &self.raw[i])
+            && end.tok == Tok::RBrace
+        {
+            let value = self.b.span(end.start, end.end);
+            self.b.errors.push(SyntaxError::LostValue { at, value });
             return;
         }
         let found = match token.tok {
@@ -396,6 +407,27 @@ fn is_meant_as_name(expected: &Expected, next: Option<&Tok>) -> bool {
         ),
         _ => false,
     }
+}
+
+/// Whether it stands between operands, and begins none.
+fn continues_a_value(tok: &Tok) -> bool {
+    matches!(
+        tok,
+        Tok::AndAnd
+            | Tok::EqEq
+            | Tok::NotEq
+            | Tok::Lt
+            | Tok::Le
+            | Tok::Gt
+            | Tok::Ge
+            | Tok::Plus
+            | Tok::Star
+            | Tok::Slash
+            | Tok::Percent
+            | Tok::At
+            | Tok::StarStar
+            | Tok::Dot
+    )
 }
 
 /// Where to read on: at the next line, from `at` on, that starts a statement; else behind all.
