@@ -140,7 +140,7 @@ pub fn say(p: &Problem, n: &Names) -> Diagnostic {
                 false => "this loop",
             },
         )
-        .help("use `for i in 0..N` with a constant N (and `where` to stop early), or forward mode: `jvp`"),
+        .help("use `for i in 0..N` with N a constant or a dimension of the function, as of `fn f[N](…)` (and `where` to stop early), or forward mode: `jvp`"),
         P::ProductArgs {
             span,
             transform,
