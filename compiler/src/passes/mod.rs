@@ -13,6 +13,7 @@ mod dce;
 mod distribute;
 mod draw_blocks;
 mod erase;
+mod float_products;
 mod fold;
 mod hold_draws;
 mod hold_keys;
@@ -70,7 +71,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const REGISTRY: [Pass; 27] = [
+pub const REGISTRY: [Pass; 28] = [
     Pass {
         name: "scan_xs",
         stage: Stage::BeforeDerivatives,
@@ -156,6 +157,11 @@ pub const REGISTRY: [Pass; 27] = [
         name: "hold_draws",
         stage: Stage::ForCpu,
         run: hold_draws::run,
+    },
+    Pass {
+        name: "float_products",
+        stage: Stage::ForCpu,
+        run: float_products::run,
     },
     Pass {
         name: "spread_conv",

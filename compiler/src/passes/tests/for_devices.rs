@@ -250,6 +250,64 @@ fn extremes_are_found_by_integers_that_hold_their_places() {
     assert_eq!(applied("arg_keys", &short).to_string(), short.to_string());
 }
 
+/// A product of matrices with `terms` terms, of `elem` converted to `wide`.
+fn whole_product(elem: &str, wide: &str, terms: usize) -> String {
+    format!(
+        "func f(%x: {elem}[16, {terms}], %y: {elem}[{terms}, 16]) -> ({wide}[16, 16]) {{
+           %a = convert %x : {wide}[16, {terms}]
+           %b = convert %y : {wide}[{terms}, 16]
+           %c = dot_general[contract = [1] x [0]] %a, %b : {wide}[16, 16]
+           return %c
+         }}"
+    )
+}
+
+#[test]
+fn narrow_integers_are_multiplied_as_floats() {
+    insta::assert_snapshot!(shown("float_products", &whole_product("i8", "i32", 16)));
+    for (elem, wide, terms, float) in [
+        ("i8", "i32", 1024, Some("f32")),
+        ("i8", "i32", 1025, Some("f64")),
+        ("u8", "i32", 258, Some("f32")),
+        ("u8", "u64", 259, Some("f64")),
+        ("i16", "i64", 64, Some("f64")),
+        ("bool", "i32", 64, Some("f32")),
+        // Numbers that are larger, that change with their sign, and little work.
+        ("i32", "i64", 64, None),
+        ("i8", "u32", 64, None),
+        ("i8", "i32", 15, None),
+    ] {
+        let before = parse(&whole_product(elem, wide, terms)).expect("parses");
+        let after = applied("float_products", &before);
+        let found = ["f32", "f64"]
+            .into_iter()
+            .find(|f| after.to_string().contains(f));
+        assert_eq!(found, float, "{after}");
+        // The largest numbers too.
+        for value in [-128.0, 127.0, 255.0] {
+            let inputs: Vec<Array> = before
+                .input_types()
+                .into_iter()
+                .map(|ty| Array::of(ty.clone(), &vec![value; ty.numel()]))
+                .collect();
+            let bits =
+                |f: &Func| eval(f, &inputs, Precision::Element).expect("evaluates")[0].to_bits();
+            assert_eq!(bits(&before), bits(&after), "{value} {after}");
+        }
+    }
+    // The element type stays, and the product wraps.
+    let narrow = "func f(%x: i8[16, 16], %y: i8[16, 16]) -> (i8[16, 16]) {
+        %c = dot_general[contract = [1] x [0]] %x, %y : i8[16, 16]
+        return %c
+      }";
+    let before = parse(narrow).expect("parses");
+    let after = applied("float_products", &before);
+    assert!(after.to_string().contains("f32"), "{after}");
+    let inputs = [64.0, 127.0].map(|v| Array::of(before.input_types()[0].clone(), &[v; 256]));
+    let bits = |f: &Func| eval(f, &inputs, Precision::Element).expect("evaluates")[0].to_bits();
+    assert_eq!(bits(&before), bits(&after), "{after}");
+}
+
 /// A product of two arrays of `elem`.
 fn product(elem: &str, lhs: &str, rhs: &str, contract: &str, to: &str) -> String {
     format!(
