@@ -196,7 +196,8 @@ impl Parser<'_> {
             };
             let text = self.b.text;
             let gap = text.get(e.span.end as usize..next.start as usize);
-            let ends_itself = gap.is_some_and(|gap| !gap.contains(';'));
+            // A new line begins another statement to the eye too.
+            let ends_itself = gap.is_some_and(|gap| !gap.contains([';', '\n']));
             let continues = text[next.start as usize..].starts_with(['-', '(', '[']);
             if ends_itself && continues && yields(e) {
                 let at = self.b.span(next.start, next.start + 1);
