@@ -369,7 +369,7 @@ impl<'a> Cx<'a, '_> {
         match (self.infer.head(&value.ty), signature.params.as_slice()) {
             (Ty::Tuple(mut parts), [param]) if parts.len() == 1 && !is_tuple(&param.ty) => {
                 let span = value.span;
-                super::expr::project(value, 0, parts.remove(0), span)
+                super::composite::project(value, 0, parts.remove(0), span)
             }
             _ => value,
         }

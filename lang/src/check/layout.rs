@@ -3,8 +3,9 @@
 //! Types themselves know nothing of it: a layout never changes a value. Where a type with axes is written, for a
 //! parameter, a result or a `let`, the value is passed through `shard`.
 
+use super::composite::project;
 use super::cx::{Cx, is_bad};
-use super::expr::{builtin, project};
+use super::expr::builtin;
 use super::load::ModuleId;
 use super::scope::Bound;
 use super::world::{Item, State};

@@ -7,6 +7,7 @@ use super::deep::Deep;
 use super::error::{Expected, Found, SyntaxError};
 use super::expected::expected;
 use super::message::is_foreign_word;
+use super::reserved::is_operator;
 use super::{Misfit, Parser};
 use crate::ast::*;
 use crate::lexer::token::{Tok, Token};
@@ -411,23 +412,10 @@ fn is_meant_as_name(expected: &Expected, next: Option<&Tok>) -> bool {
 
 /// Whether it stands between operands, and begins none.
 fn continues_a_value(tok: &Tok) -> bool {
-    matches!(
-        tok,
-        Tok::AndAnd
-            | Tok::EqEq
-            | Tok::NotEq
-            | Tok::Lt
-            | Tok::Le
-            | Tok::Gt
-            | Tok::Ge
-            | Tok::Plus
-            | Tok::Star
-            | Tok::Slash
-            | Tok::Percent
-            | Tok::At
-            | Tok::StarStar
-            | Tok::Dot
-    )
+    match tok {
+        Tok::OrOr | Tok::Minus => false,
+        _ => is_operator(tok) || *tok == Tok::Dot,
+    }
 }
 
 /// Where to read on: at the next line, from `at` on, that starts a statement; else behind all.

@@ -179,7 +179,8 @@ fn is_behind_operand(tok: &Tok) -> bool {
         )
 }
 
-fn is_operator(tok: &Tok) -> bool {
+/// Whether it stands between two operands.
+pub(super) fn is_operator(tok: &Tok) -> bool {
     matches!(
         tok,
         Tok::OrOr

@@ -203,7 +203,7 @@ impl<'a> Cx<'a, '_> {
                 types
                     .into_iter()
                     .enumerate()
-                    .map(|(i, ty)| crate::check::expr::project(value.clone(), i, ty, e.span))
+                    .map(|(i, ty)| crate::check::composite::project(value.clone(), i, ty, e.span))
                     .collect(),
             ),
             _ => Given::Value(value),
